@@ -1,0 +1,71 @@
+# One set-up path: plain pip, from hash-checked locks, into .venv. Stamps make the second run free.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+# Two workers fit the smallest machine we support; each imports the whole stack once.
+PYTEST_ARGS ?= -n 2 --dist worksteal
+LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
+        --generate-hashes --no-emit-index-url --no-header --quiet $(UPGRADE)
+
+help: ## List the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: .venv/core.stamp ## Ask the worked example's question: no key, no network
+	@$(BIN)/agent ask "Why is my API key not working?" --as ana@acme --model offline
+
+test: .venv/dev.stamp ## Run the tests (PYTEST_ARGS="-k name" narrows them)
+	$(BIN)/pytest $(PYTEST_ARGS)
+
+check: .venv/dev.stamp ## Lint, format, types, import arrows, and the drawing in the README
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/agent draw --check
+
+draw: .venv/core.stamp ## Write the drawing and the slice table into the README
+	$(BIN)/agent draw --write
+
+bench: .venv/core.stamp ## Measure a decision against eight empty nodes
+	$(BIN)/python -m evals.bench
+
+dev: .venv/dev.stamp ## Set up everything that tests and the dev server need
+
+sbert: .venv/dev.stamp ## Add sentence-transformers and torch (not locked: torch's builds differ per platform)
+	$(PIP) install --no-build-isolation --editable '.[sbert]'
+
+lock: .venv/dev.stamp ## Lock the dependencies anew (UPGRADE=--upgrade takes newer releases)
+	$(LOCK) --extra dev --extra evals --extra studio --group build -o requirements-dev.lock
+	$(LOCK) --no-annotate --group build -c requirements-dev.lock -o requirements.lock
+
+clean: ## Remove the environment, local data and caches
+	rm -rf .venv .expediente .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .langgraph_api
+	rm -rf build dist *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A shim may stand on the path and still refuse to run, so each candidate is tried. PYTHON=... overrides.
+.venv/bin/python:
+	@for candidate in $${PYTHON:-python3 python3.13 python3.12 python3.11}; do \
+	  if "$$candidate" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; \
+	  then echo "Creating .venv with $$candidate"; exec "$$candidate" -m venv .venv; fi; done; \
+	echo "Need Python 3.11, 3.12 or 3.13 with venv (on Debian: the package python3-venv); or name one: make PYTHON=/path/to/python" >&2; \
+	exit 1
+
+# --no-deps: a lock is complete, so pip need not resolve. --no-build-isolation: a package without a wheel is built
+# with the locked setuptools. The stamps lie in .venv and go with it.
+.venv/core.stamp: requirements.lock pyproject.toml | .venv/bin/python
+	@echo "Installing the core (about a minute the first time)"
+	@$(PIP) install --no-deps --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/dev.stamp: requirements-dev.lock .venv/core.stamp
+	@echo "Installing the developers' tools"
+	@$(PIP) install --no-deps --no-build-isolation --require-hashes -r requirements-dev.lock
+	@touch $@
+
+.PHONY: help demo test check draw bench dev sbert lock clean

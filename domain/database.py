@@ -1,0 +1,118 @@
+"""The support agent's system of record: one SQLite file, seeded on first open, in which key values stay."""
+
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from domain.seed import fill
+from domain.times import moment, stamp
+from state.domain import DomainUnavailable
+
+SCHEMA_VERSION = 1
+BUSY_SECONDS = 5.0
+NEEDED = "needed is a file that this process may read and write"
+
+
+class Database:
+    """Short-lived connections to the file; safe to share between threads.
+
+    Every connection refuses to read the column that holds key values: a query that names it fails to compile,
+    so no tool can return one, whatever it selects. Raises DomainUnavailable where SQLite cannot read or write.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """A connection that cannot change anything."""
+        with self._connected("rw") as connection:
+            connection.execute("PRAGMA query_only = ON")
+            yield connection
+
+    @contextmanager
+    def write(self, create: bool = False) -> Iterator[sqlite3.Connection]:
+        """A connection inside one transaction: all of it happens, or nothing. One writer at a time."""
+        with self._connected("rwc" if create else "rw") as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+
+    @contextmanager
+    def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
+        address = f"{self.path.absolute().as_uri()}?mode={mode}"
+        try:
+            with closing(sqlite3.connect(address, timeout=BUSY_SECONDS, isolation_level=None, uri=True)) as connection:
+                connection.row_factory = sqlite3.Row
+                connection.set_authorizer(_keep_values_inside)
+                connection.execute("PRAGMA foreign_keys = ON")
+                yield connection
+        except sqlite3.IntegrityError:
+            raise  # a broken rule of the schema is a bug of the caller, not a state of the file
+        except sqlite3.DatabaseError as error:
+            raise DomainUnavailable(_explained(self.path, str(error))) from error
+
+
+def _keep_values_inside(
+    action: int, table: str | None, column: str | None, schema: str | None, trigger: str | None
+) -> int:
+    reads_a_value = action == sqlite3.SQLITE_READ and (table, column) == ("api_keys", "value")
+    return sqlite3.SQLITE_DENY if reads_a_value else sqlite3.SQLITE_OK
+
+
+def _explained(path: Path, got: str) -> str:
+    if "locked" in got:
+        step = f"another process kept it for {BUSY_SECONDS:.0f} s: wait for it or end it, then try again"
+    elif "readonly" in got:
+        step = "make the file and its folder writable, or choose another data folder"
+    else:
+        step = "move the file away to have it seeded anew, or choose another data folder"
+    return f"support database {path}: {got}; {NEEDED}; {step}"
+
+
+def open_database(folder: Path, now: datetime) -> Database:
+    """The database in `folder`, created and seeded relative to `now` where there is none yet.
+
+    Schema and rows are one transaction, so a file is either unseeded or complete, also after a kill and with
+    several processes at once. Raises DomainUnavailable for a folder or file that is read-only, locked, damaged,
+    or made by something else.
+    """
+    path = folder / "support.sqlite"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Asked of the mode bits, because root may write a read-only file that its owner wants kept as it is.
+        if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
+            raise DomainUnavailable(_explained(path, "readonly file"))
+    except OSError as error:
+        raise DomainUnavailable(_explained(path, error.strerror or type(error).__name__)) from error
+    database = Database(path)
+    with database.write(create=True) as connection:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if version == 0 and not tables:
+            _seed(connection, now)
+        elif version != SCHEMA_VERSION:
+            raise DomainUnavailable(_explained(path, f"schema version {version} where {SCHEMA_VERSION} is read"))
+    return database
+
+
+def _seed(connection: sqlite3.Connection, now: datetime) -> None:
+    # Statement by statement: executescript would commit each one and leave a half-seeded file after a kill.
+    for statement in Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").split(";"):
+        connection.execute(statement)
+    fill(connection, now)
+    connection.execute("INSERT INTO seeding VALUES (?)", (stamp(now),))
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def seeded_at(database: Database) -> datetime:
+    """The moment that the seeded rows are relative to."""
+    with database.read() as connection:
+        return moment(connection.execute("SELECT seeded_at FROM seeding").fetchone()[0])

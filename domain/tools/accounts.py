@@ -1,0 +1,52 @@
+"""Reading an account."""
+
+from typing import Any
+
+from domain.database import Database
+from domain.ownership import visible_account, visible_key
+from domain.times import stamp
+from domain.tools.arguments import EVERY_ROLE, AccountId, failing_typed, not_found
+from state.tools import Effect, OutputField, Tool, ToolContext, tool
+
+
+def account_tools(database: Database) -> tuple[Tool, ...]:
+    """The tools that read accounts."""
+
+    @tool(
+        effect=Effect.READ,
+        roles=EVERY_ROLE,
+        resources={"account_id": "account"},
+        idempotent=True,
+        output=(
+            OutputField(name="account_id", trust="system"),
+            OutputField(name="plan", trust="system"),
+            OutputField(name="standing", trust="system"),
+            OutputField(name="requests_per_minute", trust="system"),
+            OutputField(name="key_in_use", trust="system"),
+            OutputField(name="customer_since", trust="system"),
+            OutputField(name="checked_at", trust="system"),
+            OutputField(name="display_name", trust="untrusted"),
+        ),
+    )
+    def get_account(context: ToolContext, *, account_id: AccountId) -> dict[str, Any]:
+        """Get an account's plan, payment standing, request limit per minute and the id of its key in use.
+
+        Errors: `not_found`, `unavailable`.
+        """
+        with failing_typed(), database.read() as connection:
+            row = visible_account(connection, context.scope, account_id)
+            if row is None:
+                raise not_found("account")
+            key = visible_key(connection, context.scope, account_id=account_id)
+        return {
+            "account_id": row["account_id"],
+            "plan": row["plan"],
+            "standing": row["standing"],
+            "requests_per_minute": row["requests_per_minute"],
+            "key_in_use": key["key_id"] if key else None,
+            "customer_since": row["created_at"],
+            "checked_at": stamp(context.now),
+            "display_name": row["display_name"],
+        }
+
+    return (get_account,)

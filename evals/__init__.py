@@ -1,0 +1,1 @@
+"""Fixed tasks, scorers and benchmarks over the running graph."""

@@ -1,0 +1,1 @@
+"""Wiring and the outside: the drawing, the composition root, settings, identity, models and stores."""

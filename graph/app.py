@@ -1,0 +1,257 @@
+"""The one composition root: settings and ports in, an app out. Command line, notebooks, tests and evals use it."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from langgraph.types import interrupt
+
+from graph.build import Graph, build
+from graph.clock import RandomIds, SystemClock
+from graph.conversation import Conversation
+from graph.master_secret import master_secret
+from graph.models.registry import open_model
+from graph.savers import async_sqlite_saver, sqlite_saver, sqlite_store
+from graph.scope import Identity
+from graph.seal import HmacSeal
+from graph.settings import Settings
+from graph.stores.artifacts import SqlArtifacts
+from graph.stores.engine import open_database
+from graph.stores.ledger import SqlLedger
+from graph.stores.ownership import SqlOwnership
+from graph.stores.records import SqlDecisionLog
+from graph.stores.run_lock import SqlRunLock
+from graph.tokens import EncodingCounter
+from nodes.execute import make_execute
+from nodes.log import make_log
+from nodes.pack import make_pack
+from nodes.pack.budget import Window
+from nodes.plan import make_plan
+from nodes.propose import make_propose
+from nodes.resolve import make_resolve
+from nodes.retrieve import make_retrieve
+from nodes.validate import make_validate
+from retrieval.embed import MiniLM
+from retrieval.library import Library
+from retrieval.memory import StoreMemory
+from state.context import RequestSettings
+from state.domain import Domain
+from state.node import Node
+from state.ports import (
+    Artifacts,
+    Clock,
+    DecisionLog,
+    Embedder,
+    Ids,
+    Index,
+    Ledger,
+    Lexical,
+    MemoryStore,
+    Model,
+    Seal,
+    TokenCounter,
+)
+
+
+class DomainNotLoaded(ImportError):
+    """The domain that the settings name cannot be loaded."""
+
+
+class UnknownPort(TypeError):
+    """open_app was given a port it does not have."""
+
+
+@dataclass
+class Ports:
+    """Every live object behind the graph. Each may be replaced by name in `open_app`."""
+
+    clock: Clock
+    ids: Ids
+    domain: Domain
+    model: Model
+    tokens: TokenCounter
+    artifacts: Artifacts
+    log: DecisionLog
+    ledger: Ledger
+    seal: Seal
+    index: Index
+    lexical: Lexical
+    memory: MemoryStore
+
+
+def open_app(settings: Settings | None = None, **ports: Any) -> "App":
+    """An app on the settings, with any port replaced by name (`clock=`, `model=`, ... see Ports, and `embedder`).
+
+    Raises SettingsError, StoreUnavailable, DomainNotLoaded, ModelNotConfigured and what the parts raise at opening;
+    what was opened until then is closed again.
+    """
+    with ExitStack() as stack:
+        app = _opened(settings or Settings.load(), dict(ports), stack)
+        app.closing = stack.pop_all()
+        return app
+
+
+class App(Conversation):
+    """The compiled graph with everything behind it. Close it, or use it as a context manager."""
+
+    closing: ExitStack
+
+    def __init__(
+        self, settings: Settings, ports: Ports, nodes: Sequence[Node], drawing: Graph, **conversation: Any
+    ) -> None:
+        super().__init__(**conversation)
+        self.settings, self.ports, self.nodes, self.drawing = settings, ports, tuple(nodes), drawing
+
+    @asynccontextmanager
+    async def asynchronous(self) -> AsyncIterator[Any]:
+        """The same graph compiled with the async saver, for `ainvoke` and `astream` (H24)."""
+        async with async_sqlite_saver(self.settings.checkpoints_file) as saver:
+            yield self.drawing.compile(checkpointer=saver, name="expediente")
+
+    def close(self) -> None:
+        """Close every store and connection."""
+        self.closing.close()
+
+    def __enter__(self) -> "App":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _opened(settings: Settings, given: dict[str, Any], stack: ExitStack) -> App:
+    settings.make_home()
+    clock: Clock = given.pop("clock", None) or SystemClock()
+    ids: Ids = given.pop("ids", None) or RandomIds()
+    domain: Domain = given.pop("domain", None) or load_domain(settings.domain, settings.home / "domain", clock)
+    stack.callback(domain.close)
+    database = open_database(settings.database)
+    stack.callback(database.close)
+    secret = master_secret(settings)
+    library = _library(settings, domain, clock, given.pop("embedder", None), stack, given.get("progress"))
+    given.pop("progress", None)
+    store = stack.enter_context(sqlite_store(settings.memory_file))
+    memory = StoreMemory(store)
+    for record in domain.memories:
+        memory.add(record)
+    made: dict[str, Callable[[], Any]] = {
+        "model": lambda: _model(settings, domain),
+        "tokens": lambda: EncodingCounter(settings.tokenizer),
+        "artifacts": lambda: SqlArtifacts(database.everyday, secret.key("artifacts")),
+        "log": lambda: SqlDecisionLog(database.everyday),
+        "ledger": lambda: SqlLedger(database.durable),
+        "seal": lambda: HmacSeal(secret.keys("seal")),
+        "index": lambda: library.index,
+        "lexical": lambda: library.lexical,
+        "memory": lambda: memory,
+    }
+    unknown = sorted(given.keys() - made.keys())
+    if unknown:
+        raise UnknownPort(f"got {', '.join(unknown)}; ports: clock, ids, domain, embedder, {', '.join(made)}")
+    ports = Ports(
+        clock=clock,
+        ids=ids,
+        domain=domain,
+        **{name: given[name] if given.get(name) is not None else make() for name, make in made.items()},
+    )
+    ownership = SqlOwnership(database.everyday, clock)
+    names = domain.principals()
+    identity = Identity(domain, ownership, clock, settings.dev_principal or names[0])
+    nodes = make_nodes(settings, ports, interrupt)
+    drawing = build(nodes, identity.scope)
+    saver = stack.enter_context(sqlite_saver(settings.checkpoints_file))
+    return App(
+        settings,
+        ports,
+        nodes,
+        drawing,
+        graph=drawing.compile(checkpointer=saver, name="expediente"),
+        identity=identity,
+        artifacts=ports.artifacts,
+        log=ports.log,
+        ledger=ports.ledger,
+        run_lock=SqlRunLock(database.everyday, SystemClock(), RandomIds()),
+        policies=domain.policies,
+        clock=clock,
+        ids=ids,
+    )
+
+
+def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) -> tuple[Node, ...]:
+    """The eight nodes, each with exactly the ports of its row."""
+    domain = ports.domain
+    tools = {tool.contract.name: tool for tool in domain.tools}
+    contracts = {name: tool.contract for name, tool in tools.items()}
+    window = Window(window_tokens=settings.window_tokens, reserved_output_tokens=settings.reserved_output_tokens)
+    request = RequestSettings(max_output_tokens=settings.reserved_output_tokens, temperature=settings.temperature)
+    return (
+        make_resolve(clock=ports.clock, ids=ports.ids, artifacts=ports.artifacts, log=ports.log),
+        make_plan(table=domain.table, policies=domain.policies),
+        make_retrieve(index=ports.index, lexical=ports.lexical, memory=ports.memory, artifacts=ports.artifacts),
+        make_pack(
+            artifacts=ports.artifacts,
+            log=ports.log,
+            tokens=ports.tokens,
+            window=window,
+            settings=request,
+            sections=domain.instructions,
+            examples=domain.examples,
+            contracts=contracts,
+            policies=domain.policies,
+        ),
+        make_propose(model=ports.model, artifacts=ports.artifacts),
+        make_validate(
+            artifacts=ports.artifacts,
+            clock=ports.clock,
+            seal=ports.seal,
+            pause=pause,
+            contracts=contracts,
+            policies=domain.policies,
+            resources=domain.resources,
+        ),
+        make_execute(artifacts=ports.artifacts, ledger=ports.ledger, clock=ports.clock, seal=ports.seal, tools=tools),
+        make_log(artifacts=ports.artifacts, log=ports.log, policies=domain.policies),
+    )
+
+
+def load_domain(name: str, folder: Path, clock: Clock) -> Domain:
+    """The domain package of that name, opened on its own data folder. Raises DomainNotLoaded."""
+    try:
+        module = import_module(name)
+    except ImportError as error:
+        raise DomainNotLoaded(
+            f"EXPEDIENTE_DOMAIN: got {name!r} ({error}); allowed: an importable package that exports "
+            "load(folder, now); start where it can be imported, or correct the name"
+        ) from error
+    load = getattr(module, "load", None)
+    if not callable(load):
+        raise DomainNotLoaded(f"EXPEDIENTE_DOMAIN: {name!r} exports no load(folder, now); add one, as domain/ has")
+    folder.mkdir(parents=True, exist_ok=True)
+    domain: Domain = load(folder, clock.now())
+    return domain
+
+
+def _library(
+    settings: Settings,
+    domain: Domain,
+    clock: Clock,
+    embedder: Embedder | None,
+    stack: ExitStack,
+    progress: Callable[[int, int], None] | None,
+) -> Library:
+    library = stack.enter_context(Library.open(settings.home / "library", embedder or MiniLM()))
+    library.ingest(domain.corpus, clock.now(), progress=progress)
+    return library
+
+
+def _model(settings: Settings, domain: Domain) -> Model:
+    return open_model(
+        settings.model,
+        openai_model=settings.openai_model,
+        openai_api_key=settings.openai_api_key,
+        openai_base_url=settings.openai_base_url,
+        tool_names=tuple(tool.contract.name for tool in domain.tools),
+    )

@@ -1,0 +1,165 @@
+"""The drawing: eight nodes, their slices, and every route with its label."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypedDict, get_type_hints
+
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import get_runtime
+from pydantic import JsonValue, ValidationError
+
+from graph.scope import NotYours
+from state.node import Node, SliceError
+from state.run import AgentState, RunContext, RunInput, RunOutput, Scope
+from state.value import Value
+
+Identify = Callable[[Mapping[str, Any], Mapping[str, Any] | None], Scope]
+Graph = StateGraph[AgentState, RunContext, RunInput, RunOutput]
+
+ORDER = ("resolve", "plan", "retrieve", "pack", "propose", "validate", "execute", "log")
+
+
+def build(nodes: Sequence[Node], identify: Identify) -> Graph:
+    """The graph of the eight nodes, uncompiled: whoever compiles it decides about savers."""
+    named = {node.name: node for node in nodes}
+    if tuple(sorted(named)) != tuple(sorted(ORDER)):
+        raise ValueError(f"got nodes {', '.join(sorted(named))}; the loop has exactly: {', '.join(ORDER)}")
+    graph = StateGraph(AgentState, context_schema=RunContext, input_schema=RunInput, output_schema=RunOutput)
+    for name in ORDER:
+        node = named[name]
+        graph.add_node(
+            name,
+            _wrapped(node, identify),
+            input_schema=slice_schema(node),
+            metadata={"reads": sorted(node.reads.model_fields), "writes": sorted(node.writes.model_fields)},
+        )
+    graph.add_conditional_edges(START, _entry(identify), {"new lap": "resolve", "a lap is still open": "log"})
+    graph.add_edge("resolve", "plan")
+    graph.add_edge("plan", "retrieve")
+    graph.add_edge("retrieve", "pack")
+    graph.add_conditional_edges("pack", _after_pack, {"fits": "propose", "does not fit, insufficient": "log"})
+    graph.add_conditional_edges(
+        "propose",
+        _after_propose,
+        {"proposal": "validate", "context too long, once": "pack", "failed": "log"},
+    )
+    graph.add_conditional_edges(
+        "validate",
+        _after_validate,
+        {"any pending": "validate", "at least one allowed call": "execute", "otherwise": "log"},
+    )
+    graph.add_edge("execute", "log")
+    graph.add_conditional_edges("log", _after_log, {"next decision": "resolve", "turn is over": END})
+    return graph
+
+
+def slice_schema(node: Node) -> type:
+    """The TypedDict of the channels a node sees. A field that is no channel would silently become one: refused."""
+    channels = get_type_hints(AgentState, include_extras=True)
+    unknown = sorted((node.reads.model_fields.keys() | node.writes.model_fields.keys()) - channels.keys())
+    if unknown:
+        raise SliceError(f"node {node.name}: {', '.join(unknown)} are no channels; channels: {', '.join(channels)}")
+    return TypedDict(f"{node.name.title()}Slice", {name: channels[name] for name in node.reads.model_fields})  # type: ignore[operator, no-any-return]  # a TypedDict made of a node's fields is unknown to mypy
+
+
+def read_slice(node: Node, channels: Mapping[str, Any]) -> Value:
+    """The node's slice of the channels, typed. Raises SliceError naming node, field and what it reads."""
+    given = {name: channels[name] for name in node.reads.model_fields if channels.get(name) is not None}
+    try:
+        return node.reads.model_validate(given)
+    except ValidationError as error:
+        wrong = ", ".join(sorted({str(problem["loc"][0]) for problem in error.errors()}))
+        allowed = ", ".join(sorted(node.reads.model_fields))
+        raise SliceError(f"node {node.name}: its slice lacks or spoils {wrong}; it reads: {allowed}") from error
+
+
+def written(node: Node, result: Value | Mapping[str, Any]) -> dict[str, JsonValue]:
+    """What a node returned, as plain channel values. Raises SliceError naming node, key and allowed keys."""
+    values = (
+        {name: getattr(result, name) for name in result.model_fields_set} if isinstance(result, Value) else dict(result)
+    )
+    allowed = ", ".join(sorted(node.writes.model_fields))
+    foreign = sorted(values.keys() - node.writes.model_fields.keys())
+    if foreign:
+        raise SliceError(f"node {node.name}: it returned {', '.join(foreign)}; it may write: {allowed}")
+    try:
+        checked = node.writes.model_validate(values)
+    except ValidationError as error:
+        wrong = ", ".join(sorted({str(problem["loc"][0]) for problem in error.errors()}))
+        raise SliceError(f"node {node.name}: wrong value for {wrong}; it may write: {allowed}") from error
+    return checked.model_dump(mode="json", include=set(values))
+
+
+def _wrapped(node: Node, identify: Identify) -> RunnableLambda[Any, Any]:
+    def run(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:
+        scope = identify(config.get("configurable", {}), get_runtime(RunContext).context)
+        return written(node, node.run(read_slice(node, channels), scope))
+
+    if node.arun is None:
+        return RunnableLambda(run, name=node.name)
+    waiting: Callable[[Any, Scope], Awaitable[Value | Mapping[str, Any]]] = node.arun
+
+    async def arun(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:
+        scope = await asyncio.to_thread(identify, config.get("configurable", {}), get_runtime(RunContext).context)
+        return written(node, await waiting(read_slice(node, channels), scope))
+
+    return RunnableLambda(run, afunc=arun, name=node.name)
+
+
+class _LapSlice(TypedDict, total=False):
+    request: dict[str, Any] | None
+
+
+class _PackSlice(TypedDict, total=False):
+    manifest: dict[str, Any] | None
+
+
+class _ProposeSlice(TypedDict, total=False):
+    proposal: str | None
+    attempts: list[dict[str, Any]] | None
+
+
+class _ValidateSlice(TypedDict, total=False):
+    verdicts: list[dict[str, Any]] | None
+    decision: dict[str, Any] | None
+    observations: list[dict[str, Any]] | None
+
+
+class _LogSlice(TypedDict, total=False):
+    task: dict[str, Any] | None
+
+
+def _entry(identify: Identify) -> Callable[[_LapSlice, RunnableConfig], str]:
+    def entry(channels: _LapSlice, config: RunnableConfig) -> str:
+        scope = identify(config.get("configurable", {}), get_runtime(RunContext).context)
+        if scope.actor.name != scope.principal.name:
+            raise NotYours(scope.thread)  # an approver answers what is pending; a new message is the owner's
+        return "a lap is still open" if channels.get("request") else "new lap"
+
+    return entry
+
+
+def _after_pack(channels: _PackSlice) -> str:
+    packed = channels.get("manifest") or {}
+    return "does not fit, insufficient" if packed.get("failure") else "fits"
+
+
+def _after_propose(channels: _ProposeSlice) -> str:
+    if channels.get("proposal"):
+        return "proposal"
+    attempts = channels.get("attempts") or []
+    too_long = bool(attempts) and attempts[-1]["outcome"]["name"] == "context_too_long"
+    return "context too long, once" if too_long and len(attempts) == 1 else "failed"
+
+
+def _after_validate(channels: _ValidateSlice) -> str:
+    verdicts = {verdict["verdict"] for verdict in channels.get("verdicts") or []}
+    if "needs_approval" in verdicts:
+        return "any pending"
+    return "at least one allowed call" if "allowed" in verdicts else "otherwise"
+
+
+def _after_log(channels: _LogSlice) -> str:
+    task = channels.get("task") or {}
+    return "turn is over" if task.get("status") else "next decision"

@@ -1,0 +1,161 @@
+"""Asking and answering on a thread: checks before a run starts, the run, and what came of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, Interrupt
+
+from graph.reading import Reading
+from graph.result import DecisionShown, RunResult
+from graph.scope import Identity
+from graph.stores.run_lock import SqlRunLock
+from state.policy import Policy, effective
+from state.ports import Artifacts, Clock, DecisionLog, Ids, Ledger
+from state.record import DecisionRecord
+from state.run import Scope
+from state.work import LapOutcome
+
+Answer = Literal["approve", "reject"]
+OnDecision = Callable[[DecisionShown], None]
+_NODES_PER_LAP = 10  # eight, one repeat of pack and propose, one pause of validate
+
+
+class BadInput(ValueError):
+    """The question cannot be taken: got, allowed, next step. Nothing was written."""
+
+
+class NothingPending(LookupError):
+    """No call of that id waits for a person on this thread."""
+
+
+class Conversation:
+    """What a caller does with the graph: ask, resume, read the records."""
+
+    def __init__(
+        self,
+        *,
+        graph: CompiledStateGraph[Any, Any, Any, Any],
+        identity: Identity,
+        artifacts: Artifacts,
+        log: DecisionLog,
+        ledger: Ledger,
+        run_lock: SqlRunLock,
+        policies: Sequence[Policy],
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
+        self.graph, self.identity = graph, identity
+        self._artifacts, self._log, self._ledger = artifacts, log, ledger
+        self._run_lock, self._policies, self._clock, self._ids = run_lock, policies, clock, ids
+
+    def ask(
+        self, question: str, *, as_: str, thread: str | None = None, on_decision: OnDecision | None = None
+    ) -> RunResult:
+        """Ask on a thread (a new one without a name) and run until the turn is over or a person is needed.
+
+        Raises UnknownPrincipal, BadInput, UnknownThread, ThreadBusy before anything is written.
+        """
+        actor = self.identity.principal(as_)
+        most = effective(self._policies, self._clock.now()).max_input_chars
+        if not question.strip():
+            raise BadInput(f"got an empty question; allowed: 1 to {most} characters; ask something")
+        if len(question) > most:
+            raise BadInput(
+                f"got a question of {len(question)} characters; allowed: at most {most}; shorten it, or add the text "
+                "to the corpus"
+            )
+        scope = self.identity.owner(actor, thread or self._ids.new("thread"))
+        message = HumanMessage(content=question, id=self._ids.new("msg"))
+        with self._run_lock.holding(scope.thread):
+            return self._run(scope, {"messages": [message]}, on_decision)
+
+    def resume(
+        self, thread: str, *, as_: str, answers: Mapping[str, Answer], on_decision: OnDecision | None = None
+    ) -> RunResult:
+        """Answer pending calls by call id and go on.
+
+        Raises UnknownPrincipal, UnknownThread, NothingPending (also for a call that is already decided), ThreadBusy.
+        """
+        scope = self.identity.visitor(self.identity.principal(as_), thread)
+        with self._run_lock.holding(thread):
+            waiting = self._waiting(scope)
+            asked = {call["call_id"]: (one.id, call) for one in waiting for call in one.value["approvals"]}
+            for call_id in answers:
+                if call_id not in asked:
+                    raise NothingPending(self._why_not(scope, call_id, sorted(asked)))
+            if not answers:
+                raise NothingPending(f"got no answer; pending on this thread: {', '.join(sorted(asked)) or 'nothing'}")
+            resumed: dict[str, dict[str, Any]] = {}
+            for call_id, decision in answers.items():
+                interrupt_id, call = asked[call_id]
+                answer = {"approval_id": call["approval_id"], "decision": decision}
+                resumed.setdefault(interrupt_id, {})[call_id] = answer
+            return self._run(scope, Command(resume=resumed), on_decision)
+
+    def result(self, thread: str, *, as_: str) -> RunResult:
+        """How the thread's last turn stands. Raises UnknownPrincipal, UnknownThread."""
+        return self._result(self.identity.visitor(self.identity.principal(as_), thread))
+
+    def records(self, thread: str, *, as_: str) -> tuple[DecisionShown, ...]:
+        """Every decision of a thread, oldest first, the open one last. Raises UnknownPrincipal, UnknownThread."""
+        scope = self.identity.visitor(self.identity.principal(as_), thread)
+        channels = self._channels(scope)
+        reading = self._reading(scope)
+        chain = self._chain(scope, channels.get("head"))
+        shown = [reading.decision(record.hash(), record) for record in chain]
+        still_open = reading.open_decision(channels)
+        return (*shown, *((still_open,) if still_open else ()))
+
+    def _run(self, scope: Scope, given: Any, on_decision: OnDecision | None) -> RunResult:
+        bound = effective(self._policies, self._clock.now()).max_decisions
+        config: RunnableConfig = {
+            "configurable": {"thread_id": scope.thread},
+            "recursion_limit": (bound + 2) * _NODES_PER_LAP,
+        }
+        context = {"principal": scope.actor.name}
+        reading = self._reading(scope)
+        for update in self.graph.stream(given, config, context=context, stream_mode="updates", durability="sync"):
+            filed = update.get("log") if isinstance(update, dict) else None
+            if filed and on_decision is not None:
+                record = self._log.get(scope.tenant, scope.thread, filed["head"])
+                on_decision(reading.decision(filed["head"], record))
+        return self._result(scope)
+
+    def _result(self, scope: Scope) -> RunResult:
+        channels = self._channels(scope)
+        chain = self._chain(scope, channels.get("head"))
+        turn = chain[-1].turn_index if chain else 0
+        task = channels.get("task") or {}
+        objective = task.get("objective") or {}
+        turn = objective.get("index", turn)
+        own = [record for record in chain if record.turn_index == turn and record.outcome is not LapOutcome.ABANDONED]
+        asked = [one.value for one in self._waiting(scope)]
+        return self._reading(scope).result([record.hash() for record in own], own, channels, asked)
+
+    def _config(self, scope: Scope) -> RunnableConfig:
+        return {"configurable": {"thread_id": scope.thread}}
+
+    def _channels(self, scope: Scope) -> Mapping[str, Any]:
+        values: Mapping[str, Any] = self.graph.get_state(self._config(scope)).values
+        return values
+
+    def _waiting(self, scope: Scope) -> tuple[Interrupt, ...]:
+        return tuple(self.graph.get_state(self._config(scope)).interrupts)
+
+    def _chain(self, scope: Scope, head: str | None) -> list[DecisionRecord]:
+        return list(reversed(self._log.chain(scope.tenant, scope.thread, head)))
+
+    def _reading(self, scope: Scope) -> Reading:
+        return Reading(self._artifacts, self._ledger, scope)
+
+    def _why_not(self, scope: Scope, call_id: str, pending: Sequence[str]) -> str:
+        channels = self._channels(scope)
+        for record in self._chain(scope, channels.get("head")):
+            for verdict in record.verdicts:
+                if verdict.call_id == call_id:
+                    return f"call {call_id} is already decided ({verdict.verdict}); nothing was changed"
+        allowed = ", ".join(pending) or "nothing: ask first"
+        return f"got call {call_id}; pending on this thread: {allowed}"

@@ -1,0 +1,158 @@
+"""The default model: a deterministic reader behind the chat-model interface. It is no language model.
+
+It sees only the request. It picks the offered tool whose description fits the question, takes arguments only from
+what the request shows, and answers with observed values and cited sentences. It knows no tool, field or document, so
+that it works on any domain; and it obeys nothing that data says, because sentences are all that data is to it. It
+never proposes a search: nothing in a request tells it whether one was made already.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from pydantic import JsonValue
+
+from graph.models.answering import Composed, answerable_from_facts, compose
+from graph.models.arguments import fill
+from graph.models.choosing import chosen_change, observed, ranked, steps_to, unobtainable, wants_change
+from graph.models.reading import Offered, Reading, read
+from graph.models.scripted import proposing
+from graph.models.words import content_words
+from state.work import DecisionKind
+
+Call = tuple[str, dict[str, JsonValue]]
+
+_GOAL_LENGTH = 500
+
+
+class OfflineReader(BaseChatModel):
+    """Answers each request by its decision kind, always with one call of a tool or a form."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "offline"
+
+    def bind_tools(
+        self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """The reader with its tools: definitions in OpenAI's form."""
+        return self.bind(tools=list(tools), **kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        reading = read(messages, kwargs.get("tools", []))
+        return ChatResult(generations=[ChatGeneration(message=proposing(decide(reading)))])
+
+
+def decide(reading: Reading) -> Call:
+    """The one call that a request leads to."""
+    match reading.kind:
+        case DecisionKind.GATHER:
+            return _gather(reading)
+        case DecisionKind.PLAN:
+            return _plan(reading)
+        case DecisionKind.ACT:
+            return _act(reading)
+        case DecisionKind.ANSWER:
+            return _answer(reading)
+        case DecisionKind.CLARIFY:
+            return _ask(reading, {})
+        case _:
+            return _hand_over(reading, ())
+
+
+def _gather(reading: Reading) -> Call:
+    if "plan" in reading.forms and not reading.steps and wants_change(reading):
+        return "plan", {"goal": reading.turn[:_GOAL_LENGTH]}
+    if not content_words(reading.turn) and not reading.steps:
+        return _ask(reading, {})
+    missing: dict[str, tuple[str, ...]] = {}
+    tools = () if answerable_from_facts(reading) else ranked(reading.tools, reading.turn)
+    for tool in _next_step(reading) or tools:
+        filled = fill(tool.parameters, reading)
+        if not filled.missing:
+            if not observed(tool, filled.arguments, reading):
+                return tool.name, filled.arguments
+            missing = {}
+            break
+        missing = missing or filled.missing
+    composed = compose(reading)
+    if "answer" in reading.forms and composed.supported:
+        return _answered(composed)
+    return _ask(reading, missing) if missing else _hand_over(reading, ())
+
+
+def _next_step(reading: Reading) -> list[Offered]:
+    return [tool for tool in reading.tools if reading.steps and tool.name == reading.steps[0]]
+
+
+def _plan(reading: Reading) -> Call:
+    change = chosen_change(reading)
+    if change is None or "plan" not in reading.forms:
+        return _hand_over(reading, tuple(content_words(reading.turn)))
+    unknown = unobtainable(change, reading)
+    if unknown:
+        options = fill(change.parameters, reading).missing
+        return _ask(reading, {name: options[name] for name in unknown}, change)
+    steps: list[JsonValue] = list(steps_to(change, reading))
+    return "plan", {"goal": reading.turn[:_GOAL_LENGTH], "steps": steps}
+
+
+def _act(reading: Reading) -> Call:
+    missing: dict[str, tuple[str, ...]] = {}
+    for tool in _next_step(reading) or ranked(reading.tools, reading.turn):
+        filled = fill(tool.parameters, reading)
+        if not filled.missing:
+            return tool.name, filled.arguments
+        missing = missing or filled.missing
+    return _ask(reading, missing) if missing else _hand_over(reading, ())
+
+
+def _answer(reading: Reading) -> Call:
+    composed = compose(reading)
+    if "answer" in reading.forms and composed.supported:
+        return _answered(composed)
+    return _hand_over(reading, (), composed.lines)
+
+
+def _answered(composed: Composed) -> Call:
+    citations: list[JsonValue] = [{"source": source} for source in composed.sources]
+    next_steps: list[JsonValue] = list(composed.next_steps)
+    return "answer", {"text": "\n".join(composed.lines), "citations": citations, "next_steps": next_steps}
+
+
+def _ask(reading: Reading, missing: dict[str, tuple[str, ...]], about: Offered | None = None) -> Call:
+    """The question for the first missing value; its options are the values between which nothing decides."""
+    if "clarify" not in reading.forms:
+        return _hand_over(reading, tuple(missing))
+    name = next(iter(missing), "")
+    if not name:
+        question = "¿Qué necesita exactamente?" if reading.spanish else "What exactly do you need?"
+        return "clarify", {"question": question, "options": []}
+    tools = [about] if about else reading.tools
+    described = (tool.parameters["properties"][name].get("description", "") for tool in tools
+                 if name in tool.parameters.get("properties", {}))  # fmt: skip
+    question = f"¿Qué {name}?" if reading.spanish else f"Which {name}?"
+    return "clarify", {"question": f"{question} {next(described, '')}".strip(), "options": list(missing[name])}
+
+
+def _hand_over(reading: Reading, missing: tuple[str, ...], known: tuple[str, ...] = ()) -> Call:
+    """Escalation with what is known and what is missing; where it is not offered, a question."""
+    if "escalate" not in reading.forms and "clarify" in reading.forms:
+        return _ask(reading, {})
+    reason = (
+        "Nada de lo mostrado permite responder o actuar; hace falta una persona."
+        if reading.spanish
+        else "Nothing that was shown supports an answer or an action; a person has to look at this."
+    )
+    named: list[JsonValue] = list(missing) or list(content_words(reading.turn))
+    return "escalate", {"reason": "\n".join((*known, reason)), "missing": named}

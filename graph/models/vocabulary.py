@@ -1,0 +1,84 @@
+"""The words of English and Spanish that hold sentences together or give them their form.
+
+Only words that say nothing about any subject stand here, folded: without capitals and accents. What a request is
+about is read from the request.
+"""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ENGLISH = _words("""
+    a an the this that these those my your his her its our their me you him it us them i we he she they
+    who whom whose what which why when where how and or but nor so if then than as of at by for from in into on onto
+    to with without within about over under after before since until while during between
+    is are am was were be been being do does did done doing has have had having
+    can could will would shall should may might must not no yes any some all each every both either neither
+    there here just only also too very more most less again still already yet ever never please
+    hello hi hey thanks thank ok okay let lets now today
+    doesn don didn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn cannot
+    nothing something anything everything nobody someone anyone
+""")
+SPANISH = _words("""
+    el la los las lo un una unos unas este esta esto estos estas ese esa eso esos esas aquel mi mis tu tus su sus
+    nuestro nuestra nuestros me te se le les nos yo usted ustedes ella ellos ellas nosotros
+    que quien quienes cual cuales cuando donde como cuanto cuanta cuantos cuantas porque y e o u ni pero si no
+    de del a al en con sin por para sobre entre desde hasta tras ante
+    es son soy era eran fue ser estar estan estoy estaba hay ha han he haber tiene tienen tengo
+    puede pueden puedo puedes podria podrias debe deben ya aun todavia muy mas menos tambien solo
+    nada algo nadie alguien todo toda todos todas cada aqui ahora hoy favor hola gracias vale tampoco
+""")
+
+# What stands before a wish out of courtesy, and what makes a sentence one wherever it stands.
+COURTESY = _words("""
+    please kindly hello hi hey thanks thank you ok okay yes now just and then so
+    por favor hola gracias si vale ya y entonces
+""")
+PLEASE = _words("please kindly favor")
+# How a wish opens politely. Longest first.
+OPENINGS = (
+    ("i", "would", "like", "you", "to"),
+    ("i", "want", "you", "to"),
+    ("i", "need", "you", "to"),
+    ("i", "would", "like", "to"),
+    ("i", "like", "to"),  # what is left of "I'd like to"
+    ("i", "want", "to"),
+    ("i", "need", "to"),
+    ("me", "gustaria"),
+    ("can", "you"),
+    ("could", "you"),
+    ("will", "you"),
+    ("would", "you"),
+    ("puedes",),
+    ("puede",),
+    ("podrias",),
+    ("podria",),
+    ("quiero",),
+    ("quisiera",),
+    ("necesito",),
+)
+# Wishes to be told something: questions in another form.
+ASKING = _words("""
+    tell show explain describe list give say know help check look see find verify inspect review wonder
+    di dime muestra muestrame explica explicame cuentame lista dame saber ayuda ayudame
+    comprueba compruebe revisa revise mira verifica consulta busca
+""")
+INTERROGATIVE = _words("""
+    why what when where who whom whose which how is are am was were do does did has have had
+    can could will would shall should may might
+    que cual cuales quien quienes cuando donde como cuanto cuanta cuantos cuantas
+""")
+# After the first word of "errors on every call" or "webhooks are failing": that word was no verb.
+AFTER_A_NOUN = _words("""
+    on in at with when while since for from of is are was were be has have had do does did
+    can could will would not after before during
+    en con desde cuando es son esta estan fue no de del que ha han tiene tienen
+""")
+# After the verb of "rotate the key": a sentence that opens so tells its reader what to do.
+DETERMINER = _words("a an the this that these your its el la los las un una este esta su sus tu")
+# Words by which a sentence says what may be done.
+SUGGESTING = _words("""
+    can could may should must need needs ask contact
+    puede pueden podra debe deben hay solicita solicite pida
+""")

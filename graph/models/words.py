@@ -1,0 +1,79 @@
+"""Words as the offline reader compares them: folded, without endings, function words apart."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from graph.models.vocabulary import ENGLISH, SPANISH
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+
+_FUNCTION = ENGLISH | SPANISH
+# Written alike in both languages: they tell nothing about which one it is.
+_EITHER = ENGLISH & SPANISH
+
+_PREFIX = 4  # letters that two words of different languages must share at the start to count as the same word
+# Longest first; what is left of a word keeps at least three letters.
+_ENDINGS = ("ations", "ation", "ingly", "ings", "ions", "ing", "ion", "ies", "ed", "es", "ly", "e", "s", "y")
+
+
+def fold(text: str) -> str:
+    """Lower case without accents and with plain apostrophes."""
+    plain = unicodedata.normalize("NFKD", text.replace("’", "'"))
+    return "".join(character for character in plain if not unicodedata.combining(character)).casefold()
+
+
+def spoken(text: str) -> list[str]:
+    """The folded words of a text in order; of a contraction the part before the apostrophe."""
+    return [word.partition("'")[0] for word in _WORD.findall(fold(text))]
+
+
+def stem(word: str) -> str:
+    """A folded word without its English ending, so that forms of one word compare equal."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith(("ss", "us", "is")):
+            return word[: -len(ending)]
+    return word
+
+
+def is_function(word: str) -> bool:
+    """Whether a folded word only holds a sentence together."""
+    return word in _FUNCTION
+
+
+def is_content(word: str) -> bool:
+    """Whether a folded word says what a text is about. Numbers and single letters are parts of ids."""
+    return len(word) > 1 and not word.isdigit() and word not in _FUNCTION
+
+
+def terms(text: str) -> list[str]:
+    """The stems of a text's content words, each once, in order."""
+    return list(dict.fromkeys(stem(word) for word in spoken(text) if is_content(word)))
+
+
+def akin(one: str, other: str) -> bool:
+    """Whether two stems of different languages look like one word: `rota` and `rotat`."""
+    shorter = min(len(one), len(other))
+    shared = 0
+    while shared < shorter and one[shared] == other[shared]:
+        shared += 1
+    return shared >= _PREFIX and shared >= shorter - 1
+
+
+def content_words(text: str) -> list[str]:
+    """The content words of a text as they were written, each once, in order."""
+    written = (word for word in _WORD.findall(text.replace("’", "'")) if is_content(fold(word).partition("'")[0]))
+    return list(dict.fromkeys(written))
+
+
+def covered(wanted: Iterable[str], text: str, *, loosely: bool = False) -> list[str]:
+    """Those of the wanted stems that a text holds; loosely, a shared beginning is enough."""
+    held = set(terms(text))
+    return [term for term in wanted if term in held or (loosely and any(akin(term, other) for other in held))]
+
+
+def is_spanish(text: str) -> bool:
+    """Whether a text reads as Spanish rather than English, by its function words."""
+    words = [word for word in spoken(text) if word not in _EITHER]
+    spanish = sum(word in SPANISH for word in words)
+    return spanish > sum(word in ENGLISH for word in words) or ("¿" in text and spanish > 0)

@@ -1,0 +1,79 @@
+"""What a run gives its caller: one object for the command line, notebooks, tests and evals."""
+
+from pydantic import AwareDatetime, JsonValue
+
+from state.context import ContextManifest
+from state.request import Attempt
+from state.tools import Observation
+from state.value import Value
+from state.verdict import Verdict
+from state.work import Status
+
+
+class AnswerShown(Value):
+    """What the agent said: the text, its sources, and what could be done next."""
+
+    text: str
+    sources: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+
+
+class PendingCall(Value):
+    """A call that waits for a person."""
+
+    call_id: str
+    tool: str
+    arguments: dict[str, JsonValue]
+    reason: str
+    expires_at: AwareDatetime
+    approval_id: str
+    effect: str
+    reversible: bool
+    origins: dict[str, JsonValue] = {}
+    rule: str = ""
+    note: str = ""
+
+
+class ObservationShown(Value):
+    """An observation with its body."""
+
+    observation: Observation
+    body: dict[str, JsonValue]
+
+
+class DecisionShown(Value):
+    """One decision as filed. `record` is null while the decision is still open."""
+
+    record: str | None
+    index: int
+    kind: str
+    toolset: str
+    rule: str
+    outcome: str | None
+    manifest: ContextManifest | None
+    missing: tuple[str, ...] = ()
+    proposal: dict[str, JsonValue] | None
+    verdicts: tuple[Verdict, ...]
+    observations: tuple[ObservationShown, ...]
+    attempts: tuple[Attempt, ...]
+
+
+class EffectShown(Value):
+    """One effect in the world, as the ledger has it."""
+
+    tool: str
+    arguments: dict[str, JsonValue]
+    call_id: str
+    at: AwareDatetime
+    state: str
+
+
+class RunResult(Value):
+    """The outcome of one turn: status, answer or pending calls, and every decision of the turn."""
+
+    thread: str
+    status: Status
+    answer: AnswerShown | None
+    pending: tuple[PendingCall, ...]
+    decisions: tuple[DecisionShown, ...]
+    effects: tuple[EffectShown, ...]

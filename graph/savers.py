@@ -1,0 +1,109 @@
+"""LangGraph's SQLite savers and store, set up for this house: WAL, one fsync less, a strict serializer (H06, H24)."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
+from pathlib import Path
+from typing import Literal
+
+import aiosqlite
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
+
+from graph.stores.engine import BUSY_TIMEOUT_S
+from graph.stores.unavailable import sqlite_unavailable
+
+# Beside these, the library's own safe list (plain data, messages, its control types). Channels hold nothing else:
+# typed values are stored as plain JSON and rebuilt by the nodes.
+ALLOWED_TYPES = (HumanMessage, AIMessage)
+
+# Killing the process loses nothing. A power cut may take the last checkpoints; the ledger, which is synced, then
+# keeps their effects from running twice.
+_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL")
+
+
+def checkpoint_serializer() -> JsonPlusSerializer:
+    """A serializer that rebuilds only allowed types, whatever LANGGRAPH_STRICT_MSGPACK says, and never unpickles."""
+    return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=ALLOWED_TYPES)
+
+
+@contextmanager
+def sqlite_saver(path: Path) -> Iterator[SqliteSaver]:
+    """The saver for `invoke` and `stream`. Raises StoreUnavailable."""
+    with _connection(path, isolation_level="DEFERRED") as connection:
+        saver = SqliteSaver(connection, serde=checkpoint_serializer())
+        with _opening(path):
+            saver.setup()
+        yield saver
+
+
+@asynccontextmanager
+async def async_sqlite_saver(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """The saver for `ainvoke` and `astream`. Raises StoreUnavailable."""
+    async with _async_connection(path, isolation_level="DEFERRED") as connection:
+        saver = AsyncSqliteSaver(connection, serde=checkpoint_serializer())
+        with _opening(path):
+            await saver.setup()
+        yield saver
+
+
+@contextmanager
+def sqlite_store(path: Path) -> Iterator[SqliteStore]:
+    """LangGraph's Store on SQLite, where memory lives. Raises StoreUnavailable."""
+    with _connection(path, isolation_level=None) as connection:
+        store = SqliteStore(connection)
+        with _opening(path):
+            store.setup()
+        yield store
+
+
+@asynccontextmanager
+async def async_sqlite_store(path: Path) -> AsyncIterator[AsyncSqliteStore]:
+    """The same store for graphs that run asynchronously. Raises StoreUnavailable."""
+    async with _async_connection(path, isolation_level=None) as connection, AsyncSqliteStore(connection) as store:
+        with _opening(path):
+            await store.setup()
+        yield store
+
+
+@contextmanager
+def _opening(path: Path) -> Iterator[None]:
+    """Only setting up is translated: what a run meets later passes through as it is."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise sqlite_unavailable(str(path), error) from None
+
+
+# The savers rely on the driver to begin a transaction before their first write; the store begins its own.
+_Isolation = Literal["DEFERRED"] | None
+
+
+@contextmanager
+def _connection(path: Path, isolation_level: _Isolation) -> Iterator[sqlite3.Connection]:
+    with _opening(path):
+        # Savers and stores are used from several threads and lock for themselves.
+        connection = sqlite3.connect(
+            path, check_same_thread=False, isolation_level=isolation_level, timeout=BUSY_TIMEOUT_S
+        )
+    with closing(connection):
+        with _opening(path):
+            for pragma in _PRAGMAS:
+                connection.execute(pragma)
+        yield connection
+
+
+@asynccontextmanager
+async def _async_connection(path: Path, isolation_level: _Isolation) -> AsyncIterator[aiosqlite.Connection]:
+    with _opening(path):
+        connection = await aiosqlite.connect(path, isolation_level=isolation_level, timeout=BUSY_TIMEOUT_S)
+    try:
+        with _opening(path):
+            for pragma in _PRAGMAS:
+                await connection.execute(pragma)
+        yield connection
+    finally:
+        await connection.close()

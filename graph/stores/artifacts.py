@@ -1,0 +1,108 @@
+"""Bodies by address: content-addressed, one space per tenant (M6, X7)."""
+
+import hashlib
+import hmac
+import re
+
+from sqlalchemy import Engine, bindparam, select
+
+from graph.stores.engine import insert_or_ignore
+from graph.stores.schema import artifact_names, artifacts
+from state.ports import ArtifactGone, NameTaken
+
+# Addresses and names also come from channels and from models: what cannot be one is not asked for.
+_ADDRESS = re.compile(r"art-[0-9a-f]{64}")
+_ECHOED = 100  # characters of a wrong address that an error repeats
+
+
+class SqlArtifacts:
+    """The port Artifacts on SQL.
+
+    An address is `art-` and HMAC-SHA256 of the text under the tenant's own secret, itself derived from the
+    master secret: nobody without it can confirm a guessed text, and no two tenants share an address.
+    Changing the master secret gives new texts new addresses; old addresses stay readable.
+    """
+
+    def __init__(self, engine: Engine, secret: bytes) -> None:
+        self._engine = engine
+        self._secret = secret
+        own, named = artifacts.c, artifact_names.c
+        self._put = insert_or_ignore(engine, artifacts).on_conflict_do_nothing()
+        this = (own.tenant == bindparam("tenant"), own.ref == bindparam("ref"))
+        self._get = select(own.body).where(*this)
+        self._named = select(named.ref).where(named.tenant == bindparam("tenant"), named.name == bindparam("name"))
+        # One statement names a body only if it is there, and only if the name is free.
+        stored = select(own.tenant, bindparam("name", type_=named.name.type), own.ref)
+        self._name = (
+            insert_or_ignore(engine, artifact_names)
+            .from_select(["tenant", "name", "ref"], stored.where(*this))
+            .on_conflict_do_nothing()
+        )
+
+    def put(self, tenant: str, text: str) -> str:
+        """Store a text and return its address; the same text of the same tenant has the same one.
+
+        Lone surrogates, which UTF-8 cannot carry, become U+FFFD.
+        """
+        body = encoded(text)
+        ref = address(self._secret, tenant, body)
+        with self._engine.connect() as connection:
+            connection.execute(self._put, {"tenant": tenant, "ref": ref, "body": body})
+        return ref
+
+    def get(self, tenant: str, ref: str) -> str:
+        """The text at an address. Raises ArtifactGone, in the same words whether or not another tenant has it."""
+        if not _ADDRESS.fullmatch(ref):
+            raise _gone(ref)
+        with self._engine.connect() as connection:
+            body: bytes | None = connection.scalar(self._get, {"tenant": tenant, "ref": ref})
+        if body is None:
+            raise _gone(ref)
+        return body.decode()
+
+    def name(self, tenant: str, name: str, ref: str) -> None:
+        """Give a stored body a public name, once.
+
+        Raises NameTaken when the name stands for another body, ArtifactGone when there is no such body.
+        """
+        if not _ADDRESS.fullmatch(ref):
+            raise _gone(ref)
+        if not name.isprintable():
+            raise ValueError(f"got the name {name!r}; a public name holds printable characters only")
+        with self._engine.connect() as connection:
+            fresh = connection.execute(self._name, {"tenant": tenant, "name": name, "ref": ref}).rowcount == 1
+            if fresh:
+                return
+            before: str | None = connection.scalar(self._named, {"tenant": tenant, "name": name})
+        if before is None:
+            raise _gone(ref)
+        if before != ref:
+            raise NameTaken(f"{name} already names another body; a name is given once")
+
+    def named(self, tenant: str, name: str) -> str:
+        """The address behind a public name. Raises ArtifactGone."""
+        ref: str | None = None
+        if name.isprintable():
+            with self._engine.connect() as connection:
+                ref = connection.scalar(self._named, {"tenant": tenant, "name": name})
+        if ref is None:
+            raise ArtifactGone(f"nothing is named {name[:_ECHOED]!r}: erased, or never there")
+        return ref
+
+
+def _gone(ref: str) -> ArtifactGone:
+    return ArtifactGone(f"no body at {ref[:_ECHOED]!r}: erased, or never there")
+
+
+def encoded(text: str) -> bytes:
+    """A text as UTF-8. Surrogate pairs become the character they stand for, lone ones U+FFFD."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def address(secret: bytes, tenant: str, body: bytes) -> str:
+    """The address of a body in a tenant's space."""
+    tenant_secret = hmac.digest(secret, tenant.encode(), hashlib.sha256)
+    return f"art-{hmac.digest(tenant_secret, body, hashlib.sha256).hex()}"

@@ -1,0 +1,81 @@
+"""Whose thread is it: a thread belongs to the principal and tenant that started it."""
+
+from pydantic import AwareDatetime
+from sqlalchemy import Engine, bindparam, select
+
+from graph.stores.engine import insert_or_ignore
+from graph.stores.schema import threads
+from state.ports import Clock
+from state.value import Value
+
+MAX_THREAD_CHARS = 200
+
+
+class UnknownThread(LookupError):
+    """There is no such thread for this principal. The words are the same when it belongs to somebody else."""
+
+    def __init__(self, thread: str) -> None:
+        super().__init__(f"there is no thread {thread[:MAX_THREAD_CHARS]!r}; check its name, or start one by asking")
+
+
+class BadThreadName(ValueError):
+    """A thread's name is empty, too long, or holds characters that do not print."""
+
+
+class ThreadOwner(Value):
+    """Who a thread belongs to."""
+
+    thread: str
+    tenant: str
+    principal: str
+    created_at: AwareDatetime
+
+
+class SqlOwnership:
+    """The ownership row of each thread, written once, before its first run."""
+
+    def __init__(self, engine: Engine, clock: Clock) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._claim = insert_or_ignore(engine, threads).on_conflict_do_nothing()
+        self._owner = select(threads).where(threads.c.thread == bindparam("of_thread"))
+
+    def claim_thread(self, thread: str, tenant: str, principal: str) -> ThreadOwner:
+        """Make a new thread the principal's, or verify that it is.
+
+        Raises UnknownThread for somebody else's, BadThreadName for a name that cannot be one.
+        """
+        if not _can_name(thread):
+            got = f"{len(thread)} characters" if thread.isprintable() else "characters that do not print"
+            raise BadThreadName(
+                f"got a thread name of {got}; allowed: 1 to {MAX_THREAD_CHARS} printable characters; choose another"
+            )
+        row = {"thread": thread, "tenant": tenant, "principal": principal, "created_at": self._clock.now()}
+        with self._engine.connect() as connection:
+            if connection.execute(self._claim, row).rowcount == 1:
+                return ThreadOwner.model_validate(row)
+        return self.require(thread, tenant, principal)
+
+    def require(self, thread: str, tenant: str, principal: str) -> ThreadOwner:
+        """The owner, verified to be this principal; creates nothing. Raises UnknownThread."""
+        owner = self.owner(thread)
+        if (owner.tenant, owner.principal) != (tenant, principal):
+            raise UnknownThread(thread)
+        return owner
+
+    def owner(self, thread: str) -> ThreadOwner:
+        """Who a thread belongs to, for callers that check it themselves (an approver of the same tenant).
+
+        Raises UnknownThread.
+        """
+        row = None
+        if _can_name(thread):
+            with self._engine.connect() as connection:
+                row = connection.execute(self._owner, {"of_thread": thread}).mappings().first()
+        if row is None:
+            raise UnknownThread(thread)
+        return ThreadOwner.model_validate(dict(row))
+
+
+def _can_name(thread: str) -> bool:
+    return 0 < len(thread) <= MAX_THREAD_CHARS and thread.isprintable()

@@ -1,0 +1,123 @@
+"""The record chain: append-only, verified on every read (L8)."""
+
+import re
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import Engine, Row, bindparam, func, literal, select
+from sqlalchemy.exc import IntegrityError
+
+from graph.stores.engine import insert_or_ignore
+from graph.stores.schema import records
+from state.canonical import canonical_json, digest
+from state.ports import RecordDamaged, RecordMissing
+from state.record import DecisionRecord
+
+# A head comes from a channel, which can be written from outside: what cannot be a hash is not asked for.
+_HASH = re.compile(r"[0-9a-f]{64}")
+_ECHOED = 100  # characters of a wrong hash that an error repeats
+
+
+class SqlDecisionLog:
+    """The port DecisionLog on SQL. A row is the record's canonical JSON under tenant, thread and hash."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        own = records.c
+        of_thread = (own.tenant == bindparam("tenant"), own.thread == bindparam("thread"))
+        self._append = insert_or_ignore(engine, records).on_conflict_do_nothing()
+        self._get = select(own.hash, own.parent, own.body).where(*of_thread, own.hash == bindparam("record"))
+        self._size = select(func.count()).select_from(records).where(*of_thread)
+        # Each step looks its parent up by the whole key, taken from the child's row: given as constants, tenant and
+        # thread would tempt a planner without statistics to read the thread anew at every step. Steps are counted,
+        # so the walk ends even if a row was tampered into a circle.
+        row = (own.tenant, own.thread, own.hash, own.parent, own.body)
+        walk = (
+            select(*row, literal(1).label("step"))
+            .where(*of_thread, own.hash == bindparam("record"))
+            .cte("walk", recursive=True)
+        )
+        below = select(*row, walk.c.step + 1).where(
+            own.tenant == walk.c.tenant,
+            own.thread == walk.c.thread,
+            own.hash == walk.c.parent,
+            walk.c.step < bindparam("limit"),
+        )
+        walk = walk.union_all(below)
+        self._chain = select(walk.c.hash, walk.c.parent, walk.c.body).order_by(walk.c.step)
+
+    def append(self, record: DecisionRecord) -> str:
+        """Store a record and return its hash; the same record again changes nothing.
+
+        Raises RecordMissing when the parent is no stored record of the same tenant and thread.
+        """
+        if record.parent is not None and not _HASH.fullmatch(record.parent):
+            raise _missing(record.thread, record.parent)
+        body = canonical_json(record)
+        row = {
+            "tenant": record.tenant,
+            "thread": record.thread,
+            "hash": digest(body),
+            "parent": record.parent,
+            "body": body,
+        }
+        try:
+            with self._engine.connect() as connection:
+                connection.execute(self._append, row)
+        except IntegrityError:
+            raise _missing(record.thread, record.parent or "") from None
+        return str(row["hash"])
+
+    def get(self, tenant: str, thread: str, record: str) -> DecisionRecord:
+        """The record of a hash. Raises RecordMissing, RecordDamaged."""
+        row = None
+        if _HASH.fullmatch(record):
+            with self._engine.connect() as connection:
+                row = connection.execute(self._get, {"tenant": tenant, "thread": thread, "record": record}).first()
+        if row is None:
+            raise _missing(thread, record)
+        return _verified(row, tenant, thread)
+
+    def chain(self, tenant: str, thread: str, head: str | None, limit: int | None = None) -> tuple[DecisionRecord, ...]:
+        """The records from `head` back to the first, newest first, at most `limit`; none for head None.
+
+        Raises RecordMissing when a link leads nowhere, RecordDamaged for a record that was changed.
+        """
+        if head is None or limit == 0:
+            return ()
+        if not _HASH.fullmatch(head):
+            raise _missing(thread, head)
+        keys = {"tenant": tenant, "thread": thread, "record": head}
+        with self._engine.connect() as connection:
+            steps = limit if limit is not None else connection.scalar(self._size, keys)
+            rows = connection.execute(self._chain, {**keys, "limit": steps}).all()
+        found: list[DecisionRecord] = []
+        expected: str | None = head
+        for row in rows:
+            found.append(_verified(row, tenant, thread))
+            expected = found[-1].parent
+        if expected is not None and len(found) != limit:
+            raise _missing(thread, expected)
+        return tuple(found)
+
+
+def _missing(thread: str, record: str) -> RecordMissing:
+    return RecordMissing(f"thread {thread} has no record {record[:_ECHOED]!r}")
+
+
+def _verified(row: Row[Any, Any, Any], tenant: str, thread: str) -> DecisionRecord:
+    name: str = row.hash
+    parent: str | None = row.parent
+    body: bytes = row.body
+    if digest(body) != name:
+        raise RecordDamaged(f"record {name} of thread {thread} was changed after it was filed: its hash differs")
+    try:
+        record = DecisionRecord.model_validate_json(body)
+    except ValidationError as error:
+        raise RecordDamaged(
+            f"record {name} of thread {thread} has a shape this version does not know ({error.error_count()} fields)"
+        ) from None
+    # The bytes are what was filed; the row that holds them may still have been moved or linked elsewhere.
+    if (record.tenant, record.thread, record.parent) != (tenant, thread, parent):
+        raise RecordDamaged(f"record {name} of thread {thread} is filed under keys that are not its own")
+    return record

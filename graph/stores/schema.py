@@ -1,0 +1,115 @@
+"""The schema: every table of the stores, once for all engines. Bodies are UTF-8 bytes, times are UTC."""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    TypeDecorator,
+)
+from sqlalchemy.engine import Dialect
+
+SCHEMA_VERSION = 1
+
+
+class Utc(TypeDecorator[datetime]):
+    """An aware datetime as fixed-width ISO text: reads well, sorts by time, equal on every engine.
+
+    Raises ValueError for a naive datetime.
+    """
+
+    impl = String(32)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> str | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"got the naive datetime {value.isoformat()}; stores take aware ones only")
+        return value.astimezone(UTC).isoformat(timespec="microseconds")
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else datetime.fromisoformat(value)
+
+
+# The prefix keeps the tables apart from LangGraph's and a server engine's in a shared database.
+metadata = MetaData()
+
+schema_version = Table("expediente_schema", metadata, Column("version", Integer, primary_key=True, autoincrement=False))
+
+# Bytes, not text: a body may hold a NUL character, which PostgreSQL refuses in text.
+artifacts = Table(
+    "expediente_artifacts",
+    metadata,
+    Column("tenant", String, primary_key=True),
+    Column("ref", String, primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+)
+
+# No foreign key to the body: a name outlives a body that was erased on purpose.
+artifact_names = Table(
+    "expediente_artifact_names",
+    metadata,
+    Column("tenant", String, primary_key=True),
+    Column("name", String, primary_key=True),
+    Column("ref", String, nullable=False),
+)
+
+# The parent must be a stored record of the same tenant and thread: a chain cannot dangle or cross over.
+records = Table(
+    "expediente_records",
+    metadata,
+    Column("tenant", String, primary_key=True),
+    Column("thread", String, primary_key=True),
+    Column("hash", String, primary_key=True),
+    Column("parent", String),
+    Column("body", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["tenant", "thread", "parent"],
+        ["expediente_records.tenant", "expediente_records.thread", "expediente_records.hash"],
+    ),
+)
+
+# `seq` keeps the order of effects where two claims carry the same time.
+claims = Table(
+    "expediente_claims",
+    metadata,
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("key", String, nullable=False, unique=True),
+    Column("tenant", String, nullable=False),
+    Column("thread", String, nullable=False),
+    Column("parent", String),
+    Column("ordinal", Integer, nullable=False),
+    Column("call_id", String, nullable=False),
+    Column("tool", String, nullable=False),
+    Column("arguments_digest", String, nullable=False),
+    Column("effect", String, nullable=False),
+    Column("state", String, nullable=False),
+    Column("at", Utc, nullable=False),
+    Column("result_ref", String),
+    Index("expediente_claims_by_thread", "tenant", "thread"),
+)
+
+threads = Table(
+    "expediente_threads",
+    metadata,
+    Column("thread", String, primary_key=True),
+    Column("tenant", String, nullable=False),
+    Column("principal", String, nullable=False),
+    Column("created_at", Utc, nullable=False),
+)
+
+run_leases = Table(
+    "expediente_run_leases",
+    metadata,
+    Column("thread", String, primary_key=True),
+    Column("token", String, nullable=False),
+    Column("expires_at", Utc, nullable=False),
+)

@@ -1,0 +1,86 @@
+"""From a tool's result to what a request may show: only the contract's fields, capped in rows and bytes (S7)."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+
+from state.checks.hidden import visible
+from state.tools import ToolContract
+
+_SHORTENED = " [...] "
+
+
+class Projected(NamedTuple):
+    """The body to store, whether it is empty, its full size in bytes, and whether it was cut."""
+
+    fields: dict[str, JsonValue]
+    empty: bool
+    total_bytes: int
+    truncated: bool
+
+
+def project(contract: ToolContract, result: Mapping[str, Any] | list[Mapping[str, Any]] | None) -> Projected:
+    """Project a result to the contract's output fields.
+
+    A list becomes `{"rows": [...], "total_rows": n}` with at most `max_rows` rows. Over `max_bytes` rows go
+    first, then the longest texts lose their middle: head and tail say most (H19).
+    """
+    names = [field.name for field in contract.output]
+    if isinstance(result, list):
+        rows = [_fields(row, names) for row in result]
+        fields: dict[str, JsonValue] = {"rows": [*rows[: contract.max_rows]], "total_rows": len(rows)}
+        empty = not rows
+    else:
+        fields = _fields(result or {}, names)
+        empty = not fields
+    total_bytes = _size(fields)
+    shown = _within(fields, contract.max_bytes)
+    cut = shown != fields or (isinstance(result, list) and len(result) > contract.max_rows)
+    return Projected(shown, empty, total_bytes, cut)
+
+
+def _fields(row: Mapping[str, Any], names: list[str]) -> dict[str, JsonValue]:
+    return {name: _plain(row[name]) for name in names if name in row}
+
+
+def _plain(value: Any) -> JsonValue:
+    """JSON data with text that can be encoded: no lone surrogates, no bytes dressed as text."""
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case str():
+            return visible(value) if not value.isascii() else value
+        case Mapping():
+            return {str(name): _plain(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_plain(inner) for inner in value]
+        case bytes():
+            return value.decode("utf-8", errors="replace")
+        case _:
+            return str(value)
+
+
+def _size(fields: JsonValue) -> int:
+    return len(json.dumps(fields, ensure_ascii=False).encode())
+
+
+def _within(fields: dict[str, JsonValue], most: int) -> dict[str, JsonValue]:
+    shown = dict(fields)
+    rows = shown.get("rows")
+    if isinstance(rows, list):
+        kept = list(rows)
+        while len(kept) > 1 and _size({**shown, "rows": kept}) > most:
+            kept.pop()
+        shown["rows"] = kept
+    while _size(shown) > most:
+        longest = max(
+            (name for name in shown if isinstance(shown[name], str)), key=lambda n: len(str(shown[n])), default=None
+        )
+        if longest is None or len(str(shown[longest])) <= 2 * len(_SHORTENED):
+            return {"truncated": True}
+        text = str(shown[longest])
+        half = max(len(text) // 4, len(_SHORTENED))
+        shown[longest] = text[:half] + _SHORTENED + text[-half:] if len(text) > 2 * half + 7 else text[:half]
+    return shown

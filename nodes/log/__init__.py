@@ -1,0 +1,118 @@
+"""log (L8): file the record of this decision, rewrite the task state, clear the lap. The only way out of the graph."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nodes.log.outcome import Lap, judged, searched
+from nodes.log.task import rewritten
+from state.canonical import digest
+from state.context import Packed
+from state.knowledge import Snapshot
+from state.node import Node
+from state.policy import Policy, effective
+from state.ports import Artifacts, DecisionLog
+from state.record import DecisionRecord
+from state.request import Attempt
+from state.run import RequestContext, Scope
+from state.tools import Observation
+from state.value import Value
+from state.verdict import Verdict
+from state.work import PROPOSAL, Decision, Retrieved, TaskState, spoken
+
+
+class Reads(Value):
+    """The refs of this lap."""
+
+    request: RequestContext
+    task: TaskState
+    head: str | None = None
+    decision: Decision | None = None
+    candidates: str | None = None
+    manifest: Packed | None = None
+    proposal: str | None = None
+    attempts: tuple[Attempt, ...] | None = None
+    verdicts: tuple[Verdict, ...] | None = None
+    observations: tuple[Observation, ...] | None = None
+
+
+_LAP = ("request", "decision", "candidates", "manifest", "proposal", "attempts", "verdicts", "observations")
+
+
+class Writes(Value):
+    """Head, task, at the end of a turn the view of the conversation; and the lap's channels, cleared."""
+
+    head: str
+    task: TaskState
+    messages: list[Any] = []
+    request: None = None
+    decision: None = None
+    candidates: None = None
+    manifest: None = None
+    proposal: None = None
+    attempts: None = None
+    verdicts: None = None
+    observations: None = None
+
+
+def make_log(*, artifacts: Artifacts, log: DecisionLog, policies: Sequence[Policy]) -> Node:
+    """The log node."""
+
+    def run(reads: Reads, scope: Scope) -> Writes:
+        def read(ref: str) -> str:
+            return artifacts.get(scope.tenant, ref)
+
+        proposal = PROPOSAL.validate_json(read(reads.proposal)) if reads.proposal else None
+        lap = Lap(
+            decision=reads.decision,
+            packed=reads.manifest,
+            attempts=reads.attempts or (),
+            proposal=proposal,
+            verdicts=reads.verdicts,
+            observations=reads.observations or (),
+        )
+        outcome = judged(lap)
+        queries = tuple(artifacts.put(scope.tenant, query) for query in searched(proposal, outcome))
+        snapshot = Snapshot.model_validate_json(read(reads.candidates)) if reads.candidates else None
+        found = None if snapshot is None else Retrieved(key=snapshot.key, snapshot_ref=str(reads.candidates))
+        task = rewritten(reads.task, lap, outcome, reads.request, queries, found)
+        record = DecisionRecord(
+            parent=reads.head,
+            tenant=scope.tenant,
+            thread=scope.thread,
+            principal=scope.principal.name,
+            request_id=reads.request.request_id,
+            index=reads.task.next_index,
+            at=reads.request.now,
+            turn_ref=reads.request.turn_ref,
+            turn_index=reads.request.turn_index,
+            decision=reads.decision,
+            manifest_ref=reads.manifest.ref if reads.manifest else None,
+            proposal_ref=reads.proposal,
+            attempts=reads.attempts or (),
+            verdicts=reads.verdicts or (),
+            observations=reads.observations or (),
+            outcome=outcome,
+            status=task.status,
+            task_hash=digest(task),
+            edited=reads.request.edited,
+        )
+        head = log.append(record)
+        cleared: dict[str, Any] = dict.fromkeys(_LAP)
+        if task.status is None:
+            return Writes(head=head, task=task, **cleared)
+        turns = effective(policies, reads.request.now).history_turns
+        shown = [log.get(scope.tenant, scope.thread, turn.record) for turn in task.turns[-turns:]]
+        messages = [message for one in (*shown, record) for message in view(one, read)]
+        return Writes(head=head, task=task, messages=messages, **cleared)
+
+    return Node("log", Reads, Writes, run, ports=("artifacts", "decision log"), domain=("policy",))
+
+
+def view(record: DecisionRecord, read: Callable[[str], str]) -> list[dict[str, str]]:
+    """The messages of one turn: what the user said and what the agent said last."""
+    messages = [{"type": "human", "content": read(record.turn_ref), "id": f"turn-{record.turn_index}"}]
+    proposal = PROPOSAL.validate_json(read(record.proposal_ref)) if record.proposal_ref else None
+    said = spoken(proposal) if proposal is not None else None
+    if said:
+        messages.append({"type": "ai", "content": said, "id": f"turn-{record.turn_index}-answer"})
+    return messages

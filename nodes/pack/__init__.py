@@ -1,0 +1,162 @@
+"""pack (L4): the smallest working set inside the budget, assembled with its trust boundaries, with a manifest."""
+
+from collections.abc import Mapping, Sequence
+
+from nodes.pack.budget import Window, count_request
+from nodes.pack.drafts import Draft, Drafts, flags
+from nodes.pack.required import capabilities, decision_block, instructions, shown_examples, tools, who_and_what
+from nodes.pack.sufficiency import assert_own, missing
+from nodes.pack.trail import history, this_turn
+from nodes.pack.utility import Chosen, choose, left_out
+from state.context import ContextManifest, Dropped, DropReason, Kind, Packed, RequestSettings, Trust
+from state.domain import Example, Section
+from state.knowledge import Snapshot
+from state.node import Node
+from state.policy import Policy, effective
+from state.ports import Artifacts, DecisionLog, TokenCounter
+from state.render import prefix_hash, render
+from state.request import Attempt, Request
+from state.run import RequestContext, Scope
+from state.tools import ToolContract
+from state.value import Value
+from state.work import Decision, DecisionKind, TaskState
+
+
+class Reads(Value):
+    """Request context, decision, task, the snapshot's address, and the attempts of this lap, if one came back."""
+
+    request: RequestContext
+    decision: Decision
+    task: TaskState
+    candidates: str | None = None
+    attempts: tuple[Attempt, ...] | None = None
+
+
+class Writes(Value):
+    """The manifest's address, or why there is no request."""
+
+    manifest: Packed
+
+
+def make_pack(
+    *,
+    artifacts: Artifacts,
+    log: DecisionLog,
+    tokens: TokenCounter,
+    window: Window,
+    settings: RequestSettings,
+    sections: Sequence[Section],
+    examples: Sequence[Example],
+    contracts: Mapping[str, ToolContract],
+    policies: Sequence[Policy],
+) -> Node:
+    """The pack node."""
+    by_name = {section.name: section for section in sections}
+
+    def run(reads: Reads, scope: Scope) -> Writes:
+        decision, request = reads.decision, reads.request
+        policy = effective(policies, request.now)
+        drafts = Drafts(artifacts, tokens, scope, request.now)
+
+        def read(ref: str) -> str:
+            return artifacts.get(scope.tenant, ref)
+
+        head = instructions(drafts, decision, by_name) + tools(drafts, decision, contracts)
+        before = who_and_what(drafts, read(request.turn_ref), scope, request, policy, decision)
+        before += shown_examples(drafts, decision, examples)
+        before += history(drafts, read, log, scope, reads.task, policy.history_turns)
+        before += capabilities(drafts, decision, contracts, scope)
+        before += this_turn(drafts, artifacts, log, scope, request, reads.task)
+        before, refused = _admitted(before, decision)
+        after = [decision_block(drafts, decision)]
+
+        tool_count = len(decision.tools) + len(decision.forms)
+        budget = window.budget_tokens(tool_count)
+        if reads.attempts and reads.attempts[-1].outcome.name == "context_too_long":
+            budget //= 2  # the server counts more than we do: once more with half (B1)
+        required = sum(draft.item.token_count for draft in (*head, *before, *after))
+        if decision.kind is not DecisionKind.CLOSE and required > budget:
+            return Writes(manifest=Packed(ref=None, failure="does_not_fit", missing=(f"{required - budget} tokens",)))
+
+        snapshot = Snapshot.model_validate_json(read(reads.candidates)) if reads.candidates else None
+        chosen = _chosen(drafts, snapshot, decision, policy, budget - required)
+        selected, rendered, total = _fitted(chosen, head, before, after, window.input_tokens())
+        if decision.kind is not DecisionKind.CLOSE and total > window.input_tokens():
+            over = total - window.input_tokens()
+            return Writes(manifest=Packed(ref=None, failure="does_not_fit", missing=(f"{over} tokens",)))
+        items = tuple(draft.item for draft in (*head, *before, *_in_order(selected.drafts), *after))
+        assert_own(scope.tenant, items)
+        lacks = missing(decision, items)
+        manifest = ContextManifest(
+            request_id=request.request_id,
+            tenant_id=scope.tenant,
+            decision_kind=decision.kind.value,
+            toolset=decision.toolset,
+            items=items,
+            total_input_tokens=total,
+            overhead_tokens=total - sum(item.token_count for item in items),
+            budget_tokens=budget,
+            window_tokens=window.window_tokens,
+            reserved_output_tokens=window.reserved_output_tokens,
+            dropped=(*refused, *selected.dropped, *_excluded(snapshot)),
+            flags=flags([*before, *selected.drafts]),
+            tokenizer=tokens.name,
+            prefix_hash=prefix_hash(rendered),
+            policy_version=policy.version,
+            settings=settings,
+        )
+        ref = artifacts.put(scope.tenant, manifest.model_dump_json())
+        return Writes(manifest=Packed(ref=ref, failure="insufficient" if lacks else None, missing=lacks))
+
+    def _fitted(
+        chosen: Chosen, head: list[Draft], before: list[Draft], after: list[Draft], most: int
+    ) -> tuple[Chosen, Request, int]:
+        """The choice whose rendered request fits: the measured count decides, the estimate only proposed."""
+        while True:
+            drafts = [*head, *before, *_in_order(chosen.drafts), *after]
+            texts = {draft.item.ref: draft.text for draft in drafts}
+            rendered = render([draft.item for draft in drafts], texts.__getitem__, settings)
+            total = count_request(rendered, tokens)
+            if total <= most or not chosen.drafts:
+                return chosen, rendered, total
+            *kept, last = chosen.drafts
+            chosen = Chosen(tuple(kept), (*chosen.dropped, left_out(last.item, DropReason.OVER_BUDGET)))
+
+    return Node(
+        "pack",
+        Reads,
+        Writes,
+        run,
+        ports=("artifacts", "decision log", "tokens"),
+        domain=("instructions", "examples", "contracts", "policy"),
+    )
+
+
+def _admitted(drafts: list[Draft], decision: Decision) -> tuple[list[Draft], tuple[Dropped, ...]]:
+    """A plan lap holds nothing untrusted: effects are opened there (X3, X10)."""
+    if decision.untrusted:
+        return drafts, ()
+    kept = [draft for draft in drafts if draft.item.trust is not Trust.UNTRUSTED]
+    refused = [draft for draft in drafts if draft.item.trust is Trust.UNTRUSTED]
+    return kept, tuple(left_out(draft.item, DropReason.UNTRUSTED_IN_PLAN) for draft in refused)
+
+
+def _chosen(
+    drafts: Drafts, snapshot: Snapshot | None, decision: Decision, policy: Policy, budget_tokens: int
+) -> Chosen:
+    if snapshot is None or not decision.untrusted:
+        return Chosen((), ())
+    pairs = [(candidate, drafts.candidate(candidate)) for candidate in snapshot.candidates]
+    limits = {Kind.EVIDENCE: decision.evidence_limit, Kind.MEMORY: decision.memory_limit}
+    return choose(pairs, policy.weights, budget_tokens, limits)
+
+
+def _in_order(drafts: Sequence[Draft]) -> list[Draft]:
+    """Evidence before memory, each best first (B4)."""
+    return sorted(drafts, key=lambda draft: draft.item.kind is Kind.MEMORY)
+
+
+def _excluded(snapshot: Snapshot | None) -> tuple[Dropped, ...]:
+    if snapshot is None:
+        return ()
+    return tuple(Dropped(**excluded.model_dump()) for excluded in snapshot.excluded)

@@ -1,0 +1,106 @@
+"""Making items: a text becomes an addressed body, its rendered block is counted."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from state.checks.hidden import hidden_characters
+from state.context import Classification, ContextItem, Flag, Kind, Provenance, Trust
+from state.knowledge import Candidate
+from state.ports import Artifacts, TokenCounter
+from state.render import block
+from state.run import Scope
+
+
+class Draft(NamedTuple):
+    """An item with its text at hand, so that packing reads no body twice."""
+
+    item: ContextItem
+    text: str
+
+
+class Drafts:
+    """Makes the drafts of one request."""
+
+    def __init__(self, artifacts: Artifacts, tokens: TokenCounter, scope: Scope, now: datetime) -> None:
+        self._artifacts, self._tokens, self._scope, self._now = artifacts, tokens, scope, now
+
+    def text(
+        self,
+        item_id: str,
+        kind: Kind,
+        source: str,
+        trust: Trust,
+        text: str,
+        *,
+        version: str | None = None,
+        at: datetime | None = None,
+        turn: int | None = None,
+        derived_from: tuple[str, ...] = (),
+    ) -> Draft:
+        """A draft of a text that the tenant or the operator supplied."""
+        ref = self._artifacts.put(self._scope.tenant, text)
+        provenance = Provenance(
+            tenant=self._scope.tenant,
+            scope=f"tenant:{self._scope.tenant}",
+            classification=Classification.PERSONAL if trust is Trust.USER else Classification.INTERNAL,
+            content_hash=ref,
+            origin_turn=turn,
+            derived_from=derived_from,
+        )
+        return self._counted(item_id, kind, source, trust, text, ref, provenance, version, at or self._now)
+
+    def candidate(self, candidate: Candidate) -> Draft:
+        """A draft of something retrieve found; its body is in the snapshot."""
+        text = self._artifacts.get(self._scope.tenant, candidate.ref)
+        provenance = Provenance(
+            tenant=candidate.tenant,
+            scope=candidate.scope,
+            classification=candidate.classification,
+            span=candidate.span,
+            content_hash=candidate.ref,
+            scores=candidate.scores,
+            effective_from=candidate.effective_from,
+            effective_to=candidate.effective_to,
+        )
+        return self._counted(
+            candidate.item_id,
+            candidate.kind,
+            candidate.source,
+            candidate.trust,
+            text,
+            candidate.ref,
+            provenance,
+            candidate.version,
+            candidate.retrieved_at,
+        )
+
+    def _counted(
+        self,
+        item_id: str,
+        kind: Kind,
+        source: str,
+        trust: Trust,
+        text: str,
+        ref: str,
+        provenance: Provenance,
+        version: str | None,
+        at: datetime,
+    ) -> Draft:
+        item = ContextItem(
+            item_id=item_id,
+            kind=kind,
+            source=source,
+            trust=trust,
+            retrieved_at=at,
+            version=version,
+            token_count=0,
+            ref=ref,
+            provenance=provenance,
+        )
+        return Draft(item.model_copy(update={"token_count": self._tokens.count(block(item, text))}), text)
+
+
+def flags(drafts: list[Draft]) -> tuple[Flag, ...]:
+    """What the guards saw in the chosen texts (H17)."""
+    counted = [(draft.item.item_id, hidden_characters(draft.text)) for draft in drafts]
+    return tuple(Flag(item_id=item_id, name="hidden_characters", count=count) for item_id, count in counted if count)

@@ -1,0 +1,128 @@
+"""The run's own trail: what was said in earlier turns, what calls of this turn brought or were refused (S12)."""
+
+import json
+from collections.abc import Callable
+
+from pydantic import JsonValue
+
+from nodes.pack.drafts import Draft, Drafts
+from state.context import Kind, Trust
+from state.ports import Artifacts, DecisionLog
+from state.record import DecisionRecord
+from state.run import RequestContext, Scope
+from state.tools import Observation
+from state.verdict import Accepted, Allowed, Denied, NeedsApproval, Verdict
+from state.work import PROPOSAL, TaskState, spoken
+
+_NAMES = ("tool", "artifact_ref", "total_rows", "error")  # written by us into every observation
+
+
+def history(
+    drafts: Drafts, read: Callable[[str], str], log: DecisionLog, scope: Scope, task: TaskState, turns: int
+) -> list[Draft]:
+    """The newest earlier turns, oldest first: the user's words, and our own answer, which is not trusted."""
+    made: list[Draft] = []
+    for done in task.turns[-turns:] if turns else ():
+        record = log.get(scope.tenant, scope.thread, done.record)
+        name = f"turn-{done.index}"
+        made.append(
+            drafts.text(
+                name,
+                Kind.TASK_STATE,
+                f"turn://{done.index}",
+                Trust.USER,
+                read(record.turn_ref),
+                at=record.at,
+                turn=done.index,
+            )
+        )
+        said = spoken(PROPOSAL.validate_json(read(record.proposal_ref))) if record.proposal_ref else None
+        if said:
+            made.append(
+                drafts.text(
+                    f"{name}-answer",
+                    Kind.TASK_STATE,
+                    f"answer://{done.index}",
+                    Trust.UNTRUSTED,
+                    said,
+                    at=record.at,
+                    turn=done.index,
+                    derived_from=(done.record,),
+                )
+            )
+    return made
+
+
+def this_turn(
+    drafts: Drafts, artifacts: Artifacts, log: DecisionLog, scope: Scope, request: RequestContext, task: TaskState
+) -> list[Draft]:
+    """Verdicts and observations of this turn from the record chain, oldest first: every call has one result (C7)."""
+    if not task.laps_in_turn:
+        return []
+    records = log.chain(scope.tenant, scope.thread, request.parent, limit=task.laps_in_turn)
+    made: list[Draft] = []
+    for record in reversed(records):
+        if record.turn_index != request.turn_index:
+            continue
+        for verdict in record.verdicts:
+            line = _refusal(record, verdict)
+            if line:
+                item_id, source = f"{record.index}-{verdict.call_id}", f"verdict://{record.index}/{verdict.call_id}"
+                made.append(
+                    drafts.text(
+                        item_id, Kind.TASK_STATE, source, Trust.SYSTEM, line, at=record.at, turn=record.turn_index
+                    )
+                )
+        for seen in record.observations:
+            body = json.loads(artifacts.get(scope.tenant, seen.ref))
+            made += _observation(drafts, seen, body, record)
+    return made
+
+
+def _refusal(record: DecisionRecord, verdict: Verdict) -> str:
+    """Rule and template of a refusal. What it echoes stays in the record: foreign values need no second showing."""
+    match verdict:
+        case Denied(approval=None):
+            return f"call {verdict.call_id} was denied by rule {verdict.rule}: {verdict.reason}"
+        case Denied():
+            return f"call {verdict.call_id} was rejected by a person and not done"
+        case Allowed() | Accepted() | NeedsApproval():
+            return ""
+
+
+def _observation(drafts: Drafts, seen: Observation, body: dict[str, JsonValue], record: DecisionRecord) -> list[Draft]:
+    """One or two blocks: fields of the system of record, and apart from them the fields others can write."""
+    own = (*seen.trusted_fields, *_NAMES)
+    trusted = {name: value for name, value in body.items() if name in own}
+    foreign = {name: value for name, value in body.items() if name not in own and name != "rows"}
+    rows = body.get("rows")
+    if isinstance(rows, list):
+        trusted["rows"] = [_fields(row, lambda name: name in own) for row in rows]
+        others = [_fields(row, lambda name: name not in own) for row in rows]
+        if any(others):
+            foreign["rows"] = [*others]
+    if seen.outcome != "ok":
+        trusted["outcome"] = seen.outcome
+    made = [_block(drafts, f"{record.index}-{seen.call_id}", Trust.SYSTEM, trusted, seen, record)]
+    if foreign:
+        foreign = {"tool": seen.tool, **foreign}
+        made.append(_block(drafts, f"{record.index}-{seen.call_id}-text", Trust.UNTRUSTED, foreign, seen, record))
+    return made
+
+
+def _fields(row: JsonValue, wanted: Callable[[str], bool]) -> JsonValue:
+    return {name: value for name, value in row.items() if wanted(name)} if isinstance(row, dict) else {}
+
+
+def _block(
+    drafts: Drafts,
+    item_id: str,
+    trust: Trust,
+    body: dict[str, JsonValue],
+    seen: Observation,
+    record: DecisionRecord,
+) -> Draft:
+    text = json.dumps(body, ensure_ascii=False)
+    return drafts.text(
+        item_id, Kind.TOOL, seen.artifact_ref, trust, text, at=seen.at, turn=record.turn_index, derived_from=(seen.ref,)
+    )

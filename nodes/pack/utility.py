@@ -1,0 +1,113 @@
+"""What a candidate is worth to the decision, and which of them enter (B2)."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nodes.pack.drafts import Draft
+from state.checks.hidden import hidden_characters
+from state.context import ContextItem, Dropped, DropReason, Kind
+from state.knowledge import Candidate
+from state.policy import UtilityWeights
+
+_SAME = 0.5  # word overlap from which a text counts as saying the same again
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The candidates that enter, best first, and those that do not, each with its reason."""
+
+    drafts: tuple[Draft, ...]
+    dropped: tuple[Dropped, ...]
+
+
+def choose(
+    candidates: Sequence[tuple[Candidate, Draft]],
+    weights: UtilityWeights,
+    budget_tokens: int,
+    limits: dict[Kind, int],
+) -> Chosen:
+    """Choose by utility within a budget in tokens and a number per kind.
+
+    utility = relevance x authority x freshness - redundancy - injection_risk, each feature between 0 and 1 and
+    times its weight. Permission is no feature: what is not permitted never became a candidate. Deterministic:
+    ties go to fewer tokens, then to the smaller id.
+    """
+    open_ = sorted(
+        candidates,
+        key=lambda pair: (-_worth(pair[0], weights), pair[1].item.token_count, pair[0].item_id),
+    )
+    chosen: list[Draft] = []
+    words: list[frozenset[str]] = []
+    dropped: list[Dropped] = []
+    left, room = budget_tokens, dict(limits)
+    for candidate, draft in open_:
+        own = _words(draft.text)
+        redundancy = max((_overlap(own, other) for other in words), default=0.0)
+        redundancy = redundancy if redundancy >= _SAME else 0.0
+        risk = 1.0 if hidden_characters(draft.text) else 0.0
+        utility = _worth(candidate, weights) - weights.redundancy * redundancy - weights.injection_risk * risk
+        scored = _scored(candidate, draft, redundancy=redundancy, injection_risk=risk, utility=utility)
+        reason = _refusal(utility, room.get(candidate.kind, 0), scored.item.token_count, left)
+        if reason is not None:
+            dropped.append(left_out(scored.item, reason))
+            continue
+        chosen.append(scored)
+        words.append(own)
+        left -= scored.item.token_count
+        room[candidate.kind] -= 1
+    return Chosen(tuple(chosen), tuple(dropped))
+
+
+def left_out(item: ContextItem, reason: DropReason) -> Dropped:
+    """The trace of an item that stays out: no text."""
+    return Dropped(
+        item_id=item.item_id,
+        kind=item.kind,
+        source=item.source,
+        version=item.version,
+        token_count=item.token_count,
+        scores=item.provenance.scores,
+        reason=reason,
+    )
+
+
+def _worth(candidate: Candidate, weights: UtilityWeights) -> float:
+    return (
+        weights.relevance
+        * candidate.relevance
+        * weights.authority
+        * candidate.authority
+        * weights.freshness
+        * candidate.freshness
+    )
+
+
+def _refusal(utility: float, places: int, tokens: int, left: int) -> DropReason | None:
+    if utility <= 0:
+        return DropReason.UTILITY_NOT_POSITIVE
+    if places <= 0:
+        return DropReason.OVER_LIMIT
+    return DropReason.OVER_BUDGET if tokens > left else None
+
+
+def _scored(candidate: Candidate, draft: Draft, **features: float) -> Draft:
+    scores = {
+        **candidate.scores,
+        "relevance": candidate.relevance,
+        "authority": candidate.authority,
+        "freshness": candidate.freshness,
+        **features,
+    }
+    rounded = {name: round(value, 6) for name, value in scores.items()}
+    provenance = draft.item.provenance.model_copy(update={"scores": rounded})
+    return Draft(draft.item.model_copy(update={"provenance": provenance}), draft.text)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text.casefold()))
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    union = len(one | other)
+    return len(one & other) / union if union else 0.0

@@ -1,0 +1,87 @@
+"""From a reply to a typed proposal. Finish reason first; nothing half-parsed is ever used (H21)."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+
+from pydantic import JsonValue, ValidationError
+
+from state.request import AttemptOutcome, RawCall, Reply
+from state.work import PROPOSAL, Act, Decision, Form, Proposal, ToolCall
+
+_FORMS = frozenset(form.value for form in Form)
+_CALL_ID = re.compile(r"[\w.:-]{1,64}")
+
+
+class NoProposal(Exception):
+    """A reply that is no proposal. `outcome` is the typed reason; its detail names no value of the reply."""
+
+    def __init__(self, outcome: AttemptOutcome) -> None:
+        super().__init__(outcome.name)
+        self.outcome = outcome
+
+
+def parse(reply: Reply, decision: Decision, quote: Callable[[dict[str, JsonValue]], dict[str, JsonValue]]) -> Proposal:
+    """The proposal in a reply. Raises NoProposal.
+
+    A call of a tool that was not offered stays in the proposal: refusing it is validate's verdict, on record.
+    """
+    if reply.finish_reason == "length":
+        raise _no("truncated", "the reply was cut at the output limit")
+    if reply.finish_reason == "refused":
+        raise _no("refused", "the model refused")
+    if not reply.calls:
+        if not reply.text.strip():
+            raise _no("empty_output", "the reply has neither a call nor text")
+        raise _no("malformed", "the reply has text but calls neither a tool nor a form")
+    if any(call.name in _FORMS for call in reply.calls):
+        if len(reply.calls) > 1:
+            raise _no("wrong_schema", "a form stands alone: one form, or tool calls")
+        return _form(reply.calls[0], decision)
+    return Act(calls=_calls(reply.calls, decision, quote))
+
+
+def _form(call: RawCall, decision: Decision) -> Proposal:
+    if call.name not in decision.forms:
+        allowed = ", ".join(sorted(form.value for form in decision.forms))
+        raise _no("unknown_form", f"form {call.name} is not offered here; offered: {allowed}")
+    try:
+        return PROPOSAL.validate_python({**_arguments(call), "type": call.name})
+    except ValidationError as error:
+        fields = ", ".join(sorted({".".join(map(str, problem["loc"])) for problem in error.errors()}))
+        raise _no("wrong_schema", f"form {call.name}: wrong or missing fields: {fields}") from None
+
+
+def _calls(
+    calls: Sequence[RawCall], decision: Decision, quote: Callable[[dict[str, JsonValue]], dict[str, JsonValue]]
+) -> tuple[ToolCall, ...]:
+    """Calls with ids that are unique in this proposal; a provider's missing, odd or doubled ids are replaced."""
+    given = [call.call_id for call in calls]
+    usable = len(set(given)) == len(given) and all(name and _CALL_ID.fullmatch(name) for name in given)
+    made = []
+    for ordinal, call in enumerate(calls):
+        call_id = call.call_id if usable and call.call_id else f"call-{decision.index}-{ordinal}"
+        try:
+            made.append(ToolCall(call_id=call_id, tool=call.name[:64], arguments=quote(_arguments(call))))
+        except ValueError:
+            raise _no("wrong_schema", "a call's arguments have a shape that is not allowed") from None
+    return tuple(made)
+
+
+def _arguments(call: RawCall) -> dict[str, JsonValue]:
+    try:
+        # Infinity and NaN are not JSON: a reply that holds them is malformed, not a very large number (H18).
+        arguments = json.loads(call.arguments or "{}", parse_constant=_refuse)
+    except ValueError:
+        raise _no("malformed", "a call's arguments are not JSON") from None
+    if not isinstance(arguments, dict):
+        raise _no("wrong_schema", "a call's arguments are not an object")
+    return arguments
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)
+
+
+def _no(name: str, detail: str) -> NoProposal:
+    return NoProposal(AttemptOutcome.model_validate({"name": name, "detail": detail}))

@@ -1,0 +1,105 @@
+"""resolve (L1): fix who asks what, when, and on which state. Nothing here comes from a model."""
+
+from typing import Any
+
+from pydantic import JsonValue
+
+from state.canonical import digest
+from state.node import Node
+from state.ports import Artifacts, Clock, DecisionLog, Ids
+from state.run import RequestContext, Scope
+from state.value import Value
+from state.work import KEPT, TaskState, TurnDone, UserTurn
+
+
+class Reads(Value):
+    """The conversation's last message, the task and the head of the chain."""
+
+    messages: list[Any]
+    task: TaskState | None = None
+    head: str | None = None
+
+
+class Writes(Value):
+    """The lap's request context, and the task with its objective."""
+
+    request: RequestContext
+    task: TaskState
+
+
+class NotOneHumanMessage(ValueError):
+    """A run's input is one human message; other roles could speak for the agent or rewrite its past."""
+
+
+def make_resolve(*, clock: Clock, ids: Ids, artifacts: Artifacts, log: DecisionLog) -> Node:
+    """The resolve node."""
+
+    def run(reads: Reads, scope: Scope) -> Writes:
+        message_id, text = human_message(reads.messages)
+        now = clock.now()
+        turn_ref = artifacts.put(scope.tenant, text)
+        task = reads.task or TaskState()
+        edited = reads.head is not None and _edited(log, scope, reads.head, task)
+        new_turn = task.objective is None or task.status is not None or task.objective.ref != turn_ref
+        if new_turn:
+            index = 1 if task.objective is None else task.objective.index + 1
+            turn = UserTurn(index=index, message_id=message_id or ids.new("msg"), ref=turn_ref, at=now)
+            task = _new_turn(task, turn, reads.head)
+        elif edited:
+            # What a plan lap opened was opened for another state.
+            task = task.model_copy(update={"opened": (), "steps": ()})
+        assert task.objective is not None
+        request = RequestContext(
+            request_id=ids.new("req"),
+            now=now,
+            locale=scope.principal.locale,
+            message_id=task.objective.message_id,
+            turn_ref=turn_ref,
+            turn_index=task.objective.index,
+            parent=reads.head,
+            edited=edited,
+        )
+        return Writes(request=request, task=task)
+
+    return Node("resolve", Reads, Writes, run, ports=("clock", "ids", "artifacts", "decision log"))
+
+
+def human_message(messages: list[Any]) -> tuple[str | None, str]:
+    """The id and text of a run's input.
+
+    Raises NotOneHumanMessage when the last message is not a human one with text.
+    """
+    last: Any = messages[-1] if messages else None
+    if last is None:
+        raise NotOneHumanMessage("got no message; a run's input is one human message: send {'messages': [{...}]}")
+    fields: dict[str, JsonValue] = (
+        last if isinstance(last, dict) else {"type": last.type, "content": last.content, "id": last.id}
+    )
+    role = fields.get("type") or fields.get("role")
+    if role not in ("human", "user"):
+        raise NotOneHumanMessage(
+            f"got a message of role {role!r}; allowed: one human message; send only the user's turn"
+        )
+    content = fields.get("content")
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        content = "\n".join(part for part in parts if isinstance(part, str))
+    if not isinstance(content, str) or not content.strip():
+        raise NotOneHumanMessage("got an empty message; send the question as text")
+    identity = fields.get("id")
+    return (identity if isinstance(identity, str) else None), content
+
+
+def _edited(log: DecisionLog, scope: Scope, head: str, task: TaskState) -> bool:
+    return log.get(scope.tenant, scope.thread, head).task_hash != digest(task)
+
+
+def _new_turn(task: TaskState, turn: UserTurn, head: str | None) -> TaskState:
+    """The task at a new message: what was done stays known, what was opened or found for the last turn does not.
+
+    The record at the head is the one that ended the turn before.
+    """
+    turns = task.turns
+    if task.objective is not None and head is not None:
+        turns = (*turns, TurnDone(index=task.objective.index, record=head))[-KEPT:]
+    return TaskState(objective=turn, next_index=task.next_index, turns=turns, actions=task.actions)

@@ -1,0 +1,197 @@
+"""validate (L6): code decides what a proposal may do. Pure; it pauses only on a request it has already written."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import JsonValue
+
+from nodes.validate.answer import answer_verdict, plan_verdict
+from nodes.validate.approval import answer_to, approval_request, shown_to_person
+from nodes.validate.case import Allow, Ask, Case, Deny
+from nodes.validate.rules import judge
+from state.checks.binding import arguments_digest, call_digest, seal_payload
+from state.checks.origin import Shown
+from state.checks.quote import unquoted
+from state.context import ContextManifest, Packed
+from state.domain import Owns
+from state.node import Node
+from state.policy import Policy, effective
+from state.ports import Artifacts, Clock, Seal
+from state.render import in_tools
+from state.run import RequestContext, Scope
+from state.tools import ToolContract
+from state.value import Value
+from state.verdict import Allowed, Approval, Denied, NeedsApproval, Verdict
+from state.work import PROPOSAL, Act, Answer, Decision, Plan, TaskState, ToolCall
+
+
+class Reads(Value):
+    """The lap's request, decision, proposal, manifest, the task, and the verdicts so far."""
+
+    request: RequestContext
+    decision: Decision
+    proposal: str
+    manifest: Packed
+    task: TaskState
+    verdicts: tuple[Verdict, ...] | None = None
+
+
+class Writes(Value):
+    """One verdict per call of the proposal, each sealed."""
+
+    verdicts: tuple[Verdict, ...]
+
+
+Pause = Callable[[dict[str, JsonValue]], Any]
+
+
+def make_validate(
+    *,
+    artifacts: Artifacts,
+    clock: Clock,
+    seal: Seal,
+    pause: Pause,
+    contracts: Mapping[str, ToolContract],
+    policies: Sequence[Policy],
+    resources: Mapping[str, Owns],
+) -> Node:
+    """The validate node. `pause(question)` returns a person's answer (LangGraph's interrupt)."""
+
+    def run(reads: Reads, scope: Scope) -> Writes:
+        now = clock.now()
+        policy = effective(policies, now)
+        proposal = PROPOSAL.validate_json(artifacts.get(scope.tenant, reads.proposal))
+        match proposal:
+            case Act(calls=calls):
+                shown = _shown(reads, scope)
+                cases = {call.call_id: _case(call, reads, scope, policy, shown) for call in calls}
+                pending = [verdict for verdict in reads.verdicts or () if isinstance(verdict, NeedsApproval)]
+                if pending:
+                    return Writes(verdicts=_answered(reads, pending, cases, scope, policy))
+                return Writes(verdicts=tuple(_first(call, cases[call.call_id], reads, policy, now) for call in calls))
+            case Answer():
+                items = _manifest(reads, scope).items
+                return Writes(verdicts=(answer_verdict(proposal, items, reads.decision, policy),))
+            case Plan():
+                return Writes(verdicts=(plan_verdict(proposal, reads.decision, contracts, scope, policy),))
+            case _:
+                return Writes(verdicts=())
+
+    def _manifest(reads: Reads, scope: Scope) -> ContextManifest:
+        if reads.manifest.ref is None:
+            raise ValueError("validate was reached without a manifest; pack routes to log in that case")
+        return ContextManifest.model_validate_json(artifacts.get(scope.tenant, reads.manifest.ref))
+
+    def _shown(reads: Reads, scope: Scope) -> tuple[Shown, ...]:
+        """What the request showed; definitions of tools and forms show no values."""
+        return tuple(
+            Shown(item.item_id, item.trust, artifacts.get(scope.tenant, item.ref))
+            for item in _manifest(reads, scope).items
+            if not in_tools(item)
+        )
+
+    def _case(call: ToolCall, reads: Reads, scope: Scope, policy: Policy, shown: tuple[Shown, ...]) -> Case | None:
+        contract = contracts.get(call.tool)
+        if contract is None:
+            return None
+        arguments = unquoted(call.arguments, lambda ref: artifacts.get(scope.tenant, ref))
+        return Case(
+            call=call,
+            arguments=arguments,
+            contract=contract,
+            decision=reads.decision,
+            request=reads.request,
+            scope=scope,
+            task=reads.task,
+            policy=policy,
+            shown=shown,
+            owns=dict(resources),
+            digest=arguments_digest(call.tool, arguments),
+        )
+
+    def _bound(case: Case) -> str:
+        return call_digest(
+            case.scope, case.request.parent, case.call.call_id, case.arguments, case.contract, case.policy.version
+        )
+
+    def _allowed(case: Case, rule: str, approval: Approval | None, asked: NeedsApproval | None) -> Allowed:
+        return Allowed(
+            call_id=case.call.call_id,
+            rule=rule,
+            policy_version=case.policy.version,
+            seal=seal.sign(seal_payload("allowed", _bound(case), approval)),
+            approval=approval,
+            request=asked.request if asked else None,
+        )
+
+    def _first(call: ToolCall, case: Case | None, reads: Reads, policy: Policy, now: datetime) -> Verdict:
+        if case is None:
+            return Denied(
+                call_id=call.call_id, rule="unknown_tool", reason="there is no such tool", policy_version=policy.version
+            )
+        rule, finding = judge(case)
+        match finding:
+            case Allow():
+                return _allowed(case, rule, None, None)
+            case Deny(reason=reason):
+                return Denied(call_id=call.call_id, rule=rule, reason=reason, policy_version=policy.version)
+            case Ask(reason=reason):
+                asked = approval_request(_bound(case), reason, policy, now)
+                return NeedsApproval(
+                    call_id=call.call_id,
+                    rule=rule,
+                    policy_version=policy.version,
+                    request=asked,
+                    seal=seal.sign(seal_payload("needs_approval", asked.model_dump_json(), None)),
+                )
+
+    def _answered(
+        reads: Reads,
+        pending: list[NeedsApproval],
+        cases: Mapping[str, Case | None],
+        scope: Scope,
+        policy: Policy,
+    ) -> tuple[Verdict, ...]:
+        """All pending calls are asked for together; every answered one is judged anew before it counts."""
+        asked = [(verdict, cases[verdict.call_id]) for verdict in pending]
+        answers = pause({"approvals": [shown_to_person(verdict, case) for verdict, case in asked if case is not None]})
+        settled = {verdict.call_id: _settled(verdict, case, answers, scope, policy) for verdict, case in asked}
+        return tuple(settled.get(verdict.call_id, verdict) for verdict in reads.verdicts or ())
+
+    def _settled(pending: NeedsApproval, case: Case | None, answers: Any, scope: Scope, policy: Policy) -> Verdict:
+        now = clock.now()
+        signed = seal_payload("needs_approval", pending.request.model_dump_json(), None)
+        if case is None or not seal.verify(signed, pending.seal) or pending.request.digest != _bound(case):
+            return _denied(pending, "approval_void", "the call is not the one that was asked for", policy)
+        if now >= pending.request.expires_at:
+            return _denied(pending, "approval_expired", "the request for approval has expired", policy)
+        answer = answer_to(pending, answers, scope, policy, now)
+        if isinstance(answer, str):
+            return pending.model_copy(update={"note": answer})
+        if answer.decision == "reject":
+            return _denied(pending, "rejected_by_person", "a person rejected the call", policy, answer)
+        rule, finding = judge(case)
+        if isinstance(finding, Deny):  # rights, limits or facts changed while the call waited
+            return _denied(pending, rule, finding.reason, policy)
+        return _allowed(case, pending.rule, answer, pending)
+
+    return Node(
+        "validate",
+        Reads,
+        Writes,
+        run,
+        ports=("artifacts", "clock", "seal", "pause"),
+        domain=("contracts", "policy", "resources"),
+    )
+
+
+def _denied(pending: NeedsApproval, rule: str, reason: str, policy: Policy, approval: Approval | None = None) -> Denied:
+    return Denied(
+        call_id=pending.call_id,
+        rule=rule,
+        reason=reason,
+        policy_version=policy.version,
+        approval=approval,
+        request=pending.request,
+    )

@@ -1,0 +1,49 @@
+"""What code says of an answer and of a plan: sources resolve, steps are ours to open."""
+
+from collections.abc import Mapping, Sequence
+
+from state.context import ContextItem, Kind
+from state.policy import Policy
+from state.run import Scope
+from state.tools import ToolContract
+from state.verdict import ANSWER, Accepted, Denied
+from state.work import Answer, Decision, DecisionKind, Form, Plan
+
+_CITABLE = (Kind.EVIDENCE, Kind.TOOL, Kind.MEMORY, Kind.TASK_STATE)
+
+
+def answer_verdict(
+    answer: Answer, items: Sequence[ContextItem], decision: Decision, policy: Policy
+) -> Accepted | Denied:
+    """Citations resolve to items of the manifest, and there are as many as the decision asks for (L6)."""
+    sources = {item.source for item in items if item.kind in _CITABLE}
+    unknown = [citation.source for citation in answer.citations if citation.source not in sources]
+    if unknown:
+        return _denied(ANSWER, "citation_unresolved", "the answer cites a source that was not in the request", policy)
+    if len(answer.citations) < decision.min_citations:
+        reason = f"the answer cites {len(answer.citations)} sources and needs {decision.min_citations}"
+        return _denied(ANSWER, "citation_missing", reason, policy)
+    return Accepted(call_id=ANSWER, rule="citations_resolve", policy_version=policy.version)
+
+
+def plan_verdict(
+    plan: Plan, decision: Decision, contracts: Mapping[str, ToolContract], scope: Scope, policy: Policy
+) -> Accepted | Denied:
+    """Steps open effects only in a plan lap, and only tools of the principal's roles (X3).
+
+    Proposed anywhere else, a plan just asks for a plan lap: its steps count for nothing.
+    """
+    call_id = Form.PLAN.value
+    if decision.kind is not DecisionKind.PLAN:
+        return Accepted(call_id=call_id, rule="plan_requested", policy_version=policy.version)
+    if not plan.steps:
+        return _denied(call_id, "plan_without_steps", "the plan names no step", policy)
+    for step in plan.steps:
+        contract = contracts.get(step)
+        if contract is None or not set(contract.roles) & set(scope.principal.roles):
+            return _denied(call_id, "step_not_available", "a step is none of the capabilities shown", policy)
+    return Accepted(call_id=call_id, rule="plan_opens", policy_version=policy.version)
+
+
+def _denied(call_id: str, rule: str, reason: str, policy: Policy) -> Denied:
+    return Denied(call_id=call_id, rule=rule, reason=reason, policy_version=policy.version)

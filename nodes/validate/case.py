@@ -1,0 +1,51 @@
+"""One call under judgement: everything a rule may look at, and nothing else."""
+
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from state.checks.origin import Shown
+from state.domain import Owns
+from state.policy import Policy
+from state.run import RequestContext, Scope
+from state.tools import ToolContract
+from state.work import Decision, TaskState, ToolCall
+
+
+@dataclass(frozen=True)
+class Case:
+    """A proposed call with its arguments read back, its contract, and the request that led to it."""
+
+    call: ToolCall
+    arguments: dict[str, JsonValue]
+    contract: ToolContract
+    decision: Decision
+    request: RequestContext
+    scope: Scope
+    task: TaskState
+    policy: Policy
+    shown: tuple[Shown, ...]
+    owns: dict[str, Owns]
+    digest: str
+
+
+@dataclass(frozen=True)
+class Deny:
+    """No. `reason` is ours and repeats no value of the call."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A person decides."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Allow:
+    """Yes."""
+
+
+Finding = Deny | Ask | Allow

@@ -1,0 +1,159 @@
+"""The rules for calls, in order: the first that finds something decides; without one the call is denied (L6).
+
+Each rule is a function of one Case; its name is the rule's id in verdicts and records.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+
+from jsonschema import Draft202012Validator, FormatChecker
+from pydantic import JsonValue
+
+from nodes.validate.case import Allow, Ask, Case, Deny, Finding
+from state.checks.origin import origin
+from state.context import Trust
+from state.tools import Effect
+
+
+def tool_not_offered(case: Case) -> Finding | None:
+    """Tools are allow-listed per decision (X3)."""
+    if case.call.tool not in case.decision.tools:
+        return Deny("this decision does not offer the tool")
+    return None
+
+
+def role_not_allowed(case: Case) -> Finding | None:
+    """Tools are allow-listed per role; a contract without roles is nobody's (X3)."""
+    if not set(case.contract.roles) & set(case.scope.principal.roles):
+        return Deny("the principal's roles do not include this tool")
+    return None
+
+
+def arguments_invalid(case: Case) -> Finding | None:
+    """Strict schemas: unknown, missing, non-finite and coerced arguments are refused, never repaired (H18)."""
+    if any(isinstance(value, float) and not math.isfinite(value) for value in _leaves(case.arguments)):
+        return Deny("an argument is not a finite number")
+    validator = Draft202012Validator(case.contract.parameters, format_checker=FormatChecker())
+    for error in sorted(validator.iter_errors(case.arguments), key=lambda error: error.json_path):
+        # The message of the library would repeat the value; the place and the keyword are ours to tell.
+        return Deny(f"arguments do not fit the schema at {error.json_path}: {error.validator}")
+    return None
+
+
+def resource_not_owned(case: Case) -> Finding | None:
+    """A resource id belongs to the principal's tenant. Foreign and missing look the same (H18, M6)."""
+    for parameter, kind, value in _resources(case):
+        if not case.owns[kind](case.scope, str(value)):
+            return Deny(f"argument {parameter} names no {kind} of this principal")
+    return None
+
+
+def argument_invented(case: Case) -> Finding | None:
+    """A resource id comes from something the request showed (X4)."""
+    for parameter, _, value in _resources(case):
+        if origin(value, case.shown).trust is None:
+            return Deny(f"argument {parameter} stands nowhere in the request")
+    return None
+
+
+def already_read(case: Case) -> Finding | None:
+    """An unchanged read is not repeated while its result is fresh (L9, S10)."""
+    if case.contract.effect is not Effect.READ:
+        return None
+    for done in case.task.actions:
+        same = done.turn == case.request.turn_index and done.arguments_digest == case.digest
+        age_s = (case.request.now - done.at).total_seconds()
+        if same and done.outcome in ("ok", "empty") and age_s < case.policy.observation_ttl_s:
+            return Deny("the same call already brought a result that is still fresh")
+    return None
+
+
+def effect_not_opened(case: Case) -> Finding | None:
+    """Side effects are off unless a plan lap without untrusted items opened them (X3)."""
+    if case.contract.effect is Effect.READ:
+        return None
+    if not any(opened.tool == case.call.tool and not opened.used for opened in case.task.opened):
+        return Deny("no plan of this turn opened this effect")
+    return None
+
+
+def over_limit(case: Case) -> Finding | None:
+    """Business limits are values of the policy record; the contract says which argument they bind."""
+    for limit in case.contract.limits:
+        value, most = case.arguments.get(limit.parameter), case.policy.values.get(limit.policy_key)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if isinstance(most, bool) or not isinstance(most, int | float):
+            return Deny(f"the policy record has no limit {limit.policy_key}")
+        if value > most:
+            reason = f"argument {limit.parameter} is over the limit {limit.policy_key}"
+            return Ask(reason) if limit.over == "approve" else Deny(reason)
+    return None
+
+
+def untrusted_origin(case: Case) -> Finding | None:
+    """A resource id that only untrusted text shows needs a person (X4)."""
+    for parameter, _, value in _resources(case):
+        if origin(value, case.shown).trust is Trust.UNTRUSTED:
+            return Ask(f"argument {parameter} comes from untrusted text")
+    return None
+
+
+def needs_confirmation(case: Case) -> Finding | None:
+    """High-impact operations need confirmation by contract, never by the model's confidence (X5)."""
+    return Ask("this operation always needs a person's confirmation") if case.contract.confirm else None
+
+
+def read_in_scope(case: Case) -> Finding | None:
+    """A read that no rule above refused."""
+    return Allow() if case.contract.effect is Effect.READ else None
+
+
+def write_opened(case: Case) -> Finding | None:
+    """A write that a plan opened and no rule above refused. Egress is never allowed without a person."""
+    if case.contract.effect is Effect.WRITE:
+        return Allow()
+    return Ask("data would leave the system")
+
+
+RULES: tuple[Callable[[Case], Finding | None], ...] = (
+    tool_not_offered,
+    role_not_allowed,
+    arguments_invalid,
+    resource_not_owned,
+    argument_invented,
+    already_read,
+    effect_not_opened,
+    over_limit,
+    untrusted_origin,
+    needs_confirmation,
+    read_in_scope,
+    write_opened,
+)
+
+
+def judge(case: Case) -> tuple[str, Finding]:
+    """The deciding rule's name and what it found. Default: denied."""
+    for rule in RULES:
+        finding = rule(case)
+        if finding is not None:
+            return rule.__name__, finding
+    return "default_deny", Deny("no rule allows this call")
+
+
+def _resources(case: Case) -> Iterator[tuple[str, str, JsonValue]]:
+    for parameter, kind in sorted(case.contract.resources.items()):
+        value = case.arguments.get(parameter)
+        if value is not None:
+            yield parameter, kind, value
+
+
+def _leaves(value: JsonValue) -> Iterator[JsonValue]:
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner)
+    else:
+        yield value

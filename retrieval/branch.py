@@ -1,0 +1,53 @@
+"""What the two branches share: how ranked ids become checked hits, and what a store must be able to do."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from retrieval.catalogue import Catalogue
+from state.knowledge import Chunk, Hit
+from state.ports import Found
+from state.run import Access
+
+Ranked = list[tuple[str, float]]
+"""Chunk ids with their score, best first."""
+
+ROUNDS = 4
+
+
+class ChunkStore(Protocol):
+    """The writing side of a branch. Times are microseconds since 1970."""
+
+    def add(self, tenant: str, generation: str, chunks: Sequence[Chunk], until_us: int) -> None:
+        """Write the chunks of a new generation. Raises IngestIncomplete when not all of them arrived."""
+        ...
+
+    def end(self, tenant: str, generation: str, until_us: int) -> None:
+        """Change when a generation's chunks stop being in force."""
+        ...
+
+    def remove(self, tenant: str, generations: Sequence[str]) -> None:
+        """Delete generations; one that is not there is no error."""
+        ...
+
+
+def checked(catalogue: Catalogue, access: Access, k: int, rank: Callable[[int, tuple[str, ...]], Ranked]) -> Found:
+    """Up to k hits of what `rank(wanted, not_live)` finds, each checked against the catalogue.
+
+    The store filters before it ranks; what the check still removes (a store is told of a new end a moment later than
+    the catalogue) is replaced by asking for more. A commit in between makes the search start again.
+    """
+    hits: list[Hit] = []
+    wanted = k
+    for _ in range(ROUNDS if k > 0 else 0):
+        stand = catalogue.stand(access)
+        ranked = rank(wanted, stand.not_live)
+        readable = catalogue.readable([chunk_id for chunk_id, _ in ranked], access)
+        chunks = readable.chunks
+        hits = [Hit(chunk=chunks[chunk_id], score=score) for chunk_id, score in ranked if chunk_id in chunks]
+        if readable.revisions != stand.revisions:
+            continue
+        if len(hits) >= k or len(ranked) < wanted:
+            break
+        wanted *= 4
+    hits = hits[:k]
+    return Found(hits=tuple(hits), excluded=catalogue.excluded([hit.chunk for hit in hits], access) if hits else ())

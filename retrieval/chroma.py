@@ -1,0 +1,234 @@
+"""The dense branch on Chroma: one collection per tenant, one public; the only file that knows chromadb."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import numpy as np
+from chromadb.api.client import Client
+from chromadb.api.models.Collection import Collection
+from chromadb.config import Settings
+from chromadb.errors import ChromaError, NotFoundError
+
+from retrieval.access import known_groups, microseconds, readers_matching, readers_of, tenants
+from retrieval.branch import Ranked, checked
+from retrieval.catalogue import Catalogue
+from retrieval.faults import EmbedderMismatch, IngestIncomplete, StoreUnavailable
+from retrieval.tenant import place_name
+from retrieval.words import query_words
+from state.knowledge import Chunk
+from state.ports import Embedder, Found
+from state.run import Access
+
+Condition = dict[str, Any]
+"""A filter in Chroma's own form, whose declared type is too narrow to build one with."""
+
+MAX_BATCH = 5_000  # Chroma takes 5,461 records at once
+
+
+class ChromaIndex:
+    """Implements state.ports.Index. A hit's score is the cosine of query and chunk, −1 to 1.
+
+    Threads may share it, and each process has its own; one at a time writes. A client does not see what another
+    process wrote, so it is opened anew when the catalogue names another `writer`.
+    Raises EmbedderMismatch at opening, AccessUnknown before any store is touched, StoreUnavailable.
+    """
+
+    def __init__(self, folder: Path, catalogue: Catalogue, embedder: Embedder, writer: str) -> None:
+        self._folder = folder
+        self._catalogue = catalogue
+        self._embedder = embedder
+        self._writer = writer
+        self._known: dict[str, int] = {}
+        self._collections: dict[str, Collection] = {}
+        # A client must not be closed under a query of another thread.
+        self._using = threading.Lock()
+        self._client = self._open()
+
+    def search(self, query: str, access: Access, k: int) -> Found:
+        """The k chunks nearest to the query that the access may read now, best first; ties by chunk id."""
+        known_groups(access)
+        if k <= 0 or not query_words(query):
+            return Found(hits=())
+        [vector] = self._embedder.embed([query])
+        self._catch_up(tenants(access))
+
+        def rank(wanted: int, not_live: tuple[str, ...]) -> Ranked:
+            condition = where(access, not_live)
+            try:
+                found = self._nearest(vector, tenants(access), condition, wanted)
+            except ChromaError:
+                # Another process may be writing at this moment: its half-written state confuses an older client.
+                with self._using:
+                    self._reopen()
+                found = self._nearest(vector, tenants(access), condition, wanted)
+            return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:wanted]
+
+        with _reachable():
+            return checked(self._catalogue, access, k, rank)
+
+    def generation(self, access: Access) -> str:
+        """The name of everything this access may see now."""
+        return self._catalogue.generation(access)
+
+    def add(self, tenant: str, generation: str, chunks: Sequence[Chunk], until_us: int) -> None:
+        """Embed and write the chunks of a new generation, title and headings included in what is embedded."""
+        for start in range(0, len(chunks), MAX_BATCH):
+            batch = chunks[start : start + MAX_BATCH]
+            vectors = self._embedder.embed([*map(embedded_text, batch)])
+            with _reachable(), self._using:
+                collection = self._client.get_or_create_collection(
+                    place_name(tenant),
+                    metadata={"tenant": tenant, **self._made_by()},
+                    configuration={"hnsw": {"space": "cosine"}},
+                    embedding_function=None,
+                )
+                collection.add(
+                    ids=[chunk.chunk_id for chunk in batch],
+                    embeddings=np.asarray(vectors, dtype=np.float32),
+                    metadatas=[_metadata(chunk, generation, until_us) for chunk in batch],
+                )
+        # `add` passes over an id that exists, without a word.
+        written = len(self._ids(tenant, generation))
+        if written != len(chunks):
+            raise IngestIncomplete(f"dense index: {written} of {len(chunks)} chunks of {chunks[0].source} were written")
+
+    def end(self, tenant: str, generation: str, until_us: int) -> None:
+        """Change when a generation's chunks stop being in force."""
+        ids = self._ids(tenant, generation)
+        with _reachable(), self._using:
+            collection = self._collection(tenant)
+            for start in range(0, len(ids), MAX_BATCH):
+                batch = ids[start : start + MAX_BATCH]
+                if collection is not None:
+                    collection.update(ids=batch, metadatas=[{"until_us": until_us} for _ in batch])
+
+    def remove(self, tenant: str, generations: Sequence[str]) -> None:
+        """Delete generations; one that is not there is no error."""
+        with _reachable(), self._using:
+            collection = self._collection(tenant)
+            for generation in generations:
+                if collection is not None:
+                    collection.delete(where={"generation": generation})
+
+    def catch_up(self) -> None:
+        """See what other processes have written; an ingest does so before it writes."""
+        self._catch_up(None)
+
+    def close(self) -> None:
+        """Let go of the store's files."""
+        with self._using:
+            self._client.close()
+
+    def _open(self) -> Client:
+        with _reachable():
+            for revision in self._catalogue.revisions():
+                self._known[revision.tenant] = revision.number
+            # Telemetry off: nothing leaves the machine.
+            client = chromadb.PersistentClient(path=str(self._folder), settings=Settings(anonymized_telemetry=False))
+            assert isinstance(client, Client)  # the declared type lacks `close`
+            made_by = self._made_by()
+            for collection in client.list_collections():
+                built_by = {key: (collection.metadata or {}).get(key) for key in made_by}
+                if built_by != made_by:
+                    client.close()
+                    raise EmbedderMismatch(_spelt(built_by), _spelt(made_by))
+            return client
+
+    def _reopen(self) -> None:
+        self._client.close()
+        self._collections.clear()
+        self._client = self._open()
+
+    def _catch_up(self, tenant_names: Sequence[str] | None) -> None:
+        with self._using:
+            for revision in self._catalogue.revisions(tenant_names):
+                if revision.writer != self._writer and self._known.get(revision.tenant) != revision.number:
+                    self._reopen()
+                    return
+                self._known[revision.tenant] = revision.number
+
+    def _nearest(self, vector: list[float], tenant_names: Sequence[str], condition: Condition, wanted: int) -> Ranked:
+        vectors = np.asarray([vector], dtype=np.float32)
+        ranked: Ranked = []
+        with self._using:
+            for tenant in tenant_names:
+                collection = self._collection(tenant)
+                if collection is None:
+                    continue
+                found = collection.query(
+                    query_embeddings=vectors, n_results=wanted, where=condition, include=["distances"]
+                )
+                distances = (found["distances"] or [[]])[0]
+                ranked += [(i, 1.0 - float(distance)) for i, distance in zip(found["ids"][0], distances, strict=True)]
+        return ranked
+
+    def _ids(self, tenant: str, generation: str) -> list[str]:
+        with _reachable(), self._using:
+            collection = self._collection(tenant)
+            return collection.get(where={"generation": generation}, include=[])["ids"] if collection else []
+
+    def _collection(self, tenant: str) -> Collection | None:
+        if tenant not in self._collections:
+            try:
+                found = self._client.get_collection(place_name(tenant), embedding_function=None)
+            except NotFoundError:
+                return None
+            self._collections[tenant] = found
+        return self._collections[tenant]
+
+    def _made_by(self) -> dict[str, str | int]:
+        return {"embedder": self._embedder.name, "dimension": self._embedder.dimension}
+
+
+def where(access: Access, not_live: Sequence[str]) -> Condition:
+    """The filter of a search: positive, and never empty (H08). It stands before the ranking.
+
+    `$contains` is the operator that looks into a list; `$in` on one finds nothing, silently.
+    """
+    readers: list[Condition] = [{"readers": {"$contains": reader}} for reader in readers_matching(access)]
+    now_us = microseconds(access.now)
+    parts: list[Condition] = [
+        readers[0] if len(readers) == 1 else {"$or": readers},
+        {"from_us": {"$lte": now_us}},
+        {"until_us": {"$gt": now_us}},
+    ]
+    if access.products:
+        parts.append({"product": {"$in": ["", *access.products]}})
+    if not_live:
+        parts.append({"generation": {"$nin": list(not_live)}})
+    return {"$and": parts}
+
+
+def embedded_text(chunk: Chunk) -> str:
+    """What of a chunk is embedded: title and heading path first, since the text alone may not name its subject."""
+    heading = " > ".join(dict.fromkeys((chunk.title, *chunk.headings)))
+    return f"{heading}\n{chunk.text}"
+
+
+def _metadata(chunk: Chunk, generation: str, until_us: int) -> dict[str, Any]:
+    return {
+        "source": chunk.source,
+        "generation": generation,
+        "readers": readers_of(chunk.acl),
+        "product": chunk.product,
+        "from_us": microseconds(chunk.effective_from),
+        "until_us": until_us,
+    }
+
+
+def _spelt(made_by: dict[str, Any]) -> str:
+    return f"{made_by['embedder']} (dimension {made_by['dimension']})"
+
+
+@contextmanager
+def _reachable() -> Iterator[None]:
+    try:
+        yield
+    except ChromaError as fault:
+        raise StoreUnavailable(
+            "dense index", fault, "check that its folder is writable and complete; deleting the library rebuilds it"
+        ) from fault

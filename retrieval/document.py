@@ -1,0 +1,142 @@
+"""A document version: what its front matter says of it, checked, and its text."""
+
+import re
+from datetime import UTC, date, datetime, time
+from pathlib import PurePosixPath
+from typing import Annotated, Any
+
+import yaml
+from pydantic import AwareDatetime, BeforeValidator, Field, ValidationError
+
+from retrieval.access import ALWAYS
+from retrieval.faults import BrokenDocument
+from state.context import Classification
+from state.value import Value
+
+_FENCED = re.compile(r"\A---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+def _as_version(value: object) -> object:
+    if isinstance(value, float):
+        raise ValueError(f"got the number {value}, which drops zeros (1.10 becomes 1.1): put the version in quotes")
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _as_moment(value: object) -> object:
+    """A date is its first moment in UTC. A time without a zone is refused: it names no moment."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError(f"got {value}, a time without a zone: write a date, or add an offset such as +00:00")
+        return value.astimezone(UTC)
+    if isinstance(value, date):
+        return datetime.combine(value, time(), UTC)
+    raise ValueError(f"got {value!r}: write a date such as 2026-02-01")
+
+
+def _as_list(value: object) -> object:
+    # A bare word or an empty value would leave open who may read; a list cannot be misread.
+    if not isinstance(value, list):
+        raise ValueError(f"got {value!r}: write a list such as [hr, ops]; leave the key out for none")
+    return [str(part) if isinstance(part, int) and not isinstance(part, bool) else part for part in value]
+
+
+def _as_versions(value: object) -> object:
+    return [_as_version(part) for part in (value if isinstance(value, list) else [value])]
+
+
+DocumentId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9/_.-]*$", max_length=200)]
+Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=60), BeforeValidator(_as_version)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_as_moment)]
+Names = Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], BeforeValidator(_as_list)]
+Replaced = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^[^\s#~@]+(@[^\s#~@]+)?$")], ...], BeforeValidator(_as_versions)
+]
+
+
+class FrontMatter(Value):
+    """The keys a document may carry. `tenant` must be given: a forgotten one would publish to everyone.
+
+    `acl` lists groups; left out, everyone of the tenant may read. `supersedes` names older versions of the same
+    id (`v6`), or of another document (`runbook/old-keys@v2`). Unknown keys are refused: a misspelt `acl` must not pass.
+    """
+
+    id: DocumentId
+    title: str = Field(default="", max_length=300)
+    version: Version
+    effective_from: Moment = ALWAYS
+    effective_to: Moment | None = None
+    supersedes: Replaced = ()
+    tenant: str = Field(min_length=1, max_length=200)
+    acl: Names = ()
+    product: str = ""
+    language: str = "en"
+    classification: Classification = Classification.INTERNAL
+    authority: float = Field(default=0.5, ge=0, le=1)
+
+
+class Document(Value):
+    """One version of a document. `body_start` is where the text begins behind the front matter."""
+
+    front: FrontMatter
+    file: str
+    text: str
+    body_start: int = Field(ge=0)
+
+    @property
+    def source(self) -> str:
+        """Its address without a section: `runbook/api-keys@v7`."""
+        return f"{self.front.id}@{self.front.version}"
+
+
+def parse_document(file: str, raw: bytes) -> Document:
+    """The document in a file's bytes; `file` is its path inside the corpus, for messages.
+
+    The text is decoded and otherwise unchanged, so that spans count characters of the original.
+    Raises BrokenDocument with the reason.
+    """
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        raise BrokenDocument(file, f"not UTF-8 at byte {fault.start}; save the file as UTF-8") from fault
+    fenced = _FENCED.match(text)
+    if fenced is None:
+        raise BrokenDocument(file, "no front matter; begin with a line `---`, keys id, version, tenant, a line `---`")
+    front = _front_matter(file, fenced[1])
+    if not text[fenced.end() :].strip():
+        raise BrokenDocument(file, "no text behind the front matter; write some, or delete the file")
+    return Document(front=front, file=file, text=text, body_start=fenced.end())
+
+
+def _front_matter(file: str, source: str) -> FrontMatter:
+    try:
+        keys: Any = yaml.safe_load(source)
+    except (yaml.YAMLError, ValueError) as fault:
+        # PyYAML raises a bare ValueError for a date such as 2026-13-40.
+        raise BrokenDocument(file, f"the front matter is not valid YAML: {' '.join(str(fault).split())}") from fault
+    if not isinstance(keys, dict):
+        raise BrokenDocument(file, "the front matter holds no keys; write lines such as `id: runbook/api-keys`")
+    try:
+        front = FrontMatter.model_validate(keys)
+    except ValidationError as fault:
+        raise BrokenDocument(file, "; ".join(map(_reason, fault.errors()))) from fault
+    if front.effective_to is not None and front.effective_to <= front.effective_from:
+        raise BrokenDocument(file, "effective_to: does not lie after effective_from; mend one of the two")
+    if not {front.version, f"{front.id}@{front.version}"}.isdisjoint(front.supersedes):
+        raise BrokenDocument(file, "supersedes: names the version itself; name an older one")
+    return front
+
+
+def _reason(fault: Any) -> str:
+    key = str(fault["loc"][0]) if fault["loc"] else "front matter"
+    if fault["type"] == "missing":
+        return f"{key}: missing; add it to the front matter"
+    if fault["type"] == "extra_forbidden":
+        return f"{key}: unknown key; allowed: {', '.join(FrontMatter.model_fields)}"
+    return f"{key}: {fault['msg'].removeprefix('Value error, ')}"
+
+
+def title_of(front: FrontMatter, first_heading: str | None) -> str:
+    """The title to show: the front matter's, else the first heading, else the id's last part."""
+    return front.title or first_heading or PurePosixPath(front.id).name

@@ -1,0 +1,89 @@
+"""The keyword branch on SQLite FTS5: one file per tenant and one public, ranked together by BM25."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from retrieval.access import known_groups, microseconds, readers_matching, tenants
+from retrieval.branch import Ranked, checked
+from retrieval.catalogue import Catalogue
+from retrieval.lexical_file import Filter, LexicalFile, Match, Statistics
+from retrieval.tenant import place_name
+from retrieval.words import query_words
+from state.knowledge import Chunk
+from state.ports import Found
+from state.run import Access
+
+K1, B = 1.2, 0.75  # BM25's usual saturation and length correction
+HEADING_WEIGHT = 2  # a word in a heading counts as two in the text
+POOL = 4  # how many times more matches are scored than asked for
+
+
+class FtsIndex:
+    """Implements state.ports.Lexical.
+
+    A hit's score is BM25 divided by what a chunk of average length scores that holds every word of the query once:
+    above 0 for any match, about 1 for all words, comparable between queries. Word statistics come from the two files
+    that the access may open and no others, so that no other tenant's text shows in a score (H10).
+    Raises AccessUnknown before any store is touched, StoreUnavailable.
+    """
+
+    def __init__(self, folder: Path, catalogue: Catalogue) -> None:
+        self._folder = folder
+        self._catalogue = catalogue
+
+    def search(self, query: str, access: Access, k: int) -> Found:
+        """The k best chunks with any word of the query that the access may read now; ties by chunk id."""
+        known_groups(access)
+        words = query_words(query)
+        if k <= 0 or not words:
+            return Found(hits=())
+        files = [self._file(tenant) for tenant in tenants(access)]
+
+        def rank(wanted: int, not_live: tuple[str, ...]) -> Ranked:
+            statistics = [found for found in (file.statistics(words) for file in files) if found]
+            admitted = Filter(readers_matching(access), microseconds(access.now), access.products, not_live)
+            matches = [match for file in files for match in file.matches(words, admitted, wanted * POOL)]
+            return _scored(words, matches, statistics)[:wanted]
+
+        return checked(self._catalogue, access, k, rank)
+
+    def generation(self, access: Access) -> str:
+        """The name of everything this access may see now."""
+        return self._catalogue.generation(access)
+
+    def add(self, tenant: str, generation: str, chunks: Sequence[Chunk], until_us: int) -> None:
+        """Write the chunks of a new generation."""
+        self._file(tenant).add(generation, chunks, until_us)
+
+    def end(self, tenant: str, generation: str, until_us: int) -> None:
+        """Change when a generation's chunks stop being in force."""
+        self._file(tenant).end(generation, until_us)
+
+    def remove(self, tenant: str, generations: Sequence[str]) -> None:
+        """Delete generations; one that is not there is no error."""
+        self._file(tenant).remove(generations)
+
+    def _file(self, tenant: str) -> LexicalFile:
+        return LexicalFile(self._folder / f"{place_name(tenant)}.db")
+
+
+def _scored(words: Sequence[str], matches: Sequence[Match], statistics: Sequence[Statistics]) -> Ranked:
+    """BM25 over several files as if they were one. FTS5's own is 0 for a word in half of the chunks (H11)."""
+    entries = sum(found.entries for found in statistics)
+    average = max(1.0, sum(found.words for found in statistics) / max(1, entries))
+    weight = {
+        word: math.log(1 + (entries - holding + 0.5) / (holding + 0.5))
+        for word, holding in ((word, sum(found.holding[word] for found in statistics)) for word in words)
+    }
+    whole = sum(weight.values())
+    ranked = []
+    for match in matches:
+        counts: Counter[str] = Counter(match.body.split())
+        for word in match.heading.split():
+            counts[word] += HEADING_WEIGHT
+        damping = K1 * (1 - B + B * match.words / average)
+        score = sum(weight[word] * counts[word] * (K1 + 1) / (counts[word] + damping) for word in words)
+        ranked.append((match.chunk_id, score / whole))
+    return sorted(ranked, key=lambda hit: (-hit[1], hit[0]))

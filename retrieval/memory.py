@@ -1,0 +1,105 @@
+"""Scoped memory on LangGraph's Store: four checks before a record is used, in order (S6, H14)."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from langgraph.store.base import BaseStore
+from pydantic import ValidationError
+
+from state.context import DropReason
+from state.memory import MemoryRecord, MemorySource
+from state.ports import Recalled
+from state.run import Scope
+
+ROOT = "memory"
+PAGE = 500
+FACTS = {MemorySource.USER_STATED, MemorySource.SYSTEM_RECORD}
+
+
+class StoreMemory:
+    """Implements state.ports.MemoryStore; records lie under ("memory", tenant, subject)."""
+
+    def __init__(self, store: BaseStore) -> None:
+        self._store = store
+
+    def add(self, memory: MemoryRecord) -> None:
+        """Write a record, or replace the one of the same id and subject. Its times are aware by its type."""
+        value = memory.model_dump(mode="json")
+        self._store.put(namespace(memory.tenant, memory.subject), memory.memory_id, value, index=False)
+
+    def recall(self, scope: Scope, purpose: str, now: datetime) -> Recalled:
+        """The records of the scope's tenant and subjects for a purpose, facts apart from hypotheses, newest first.
+
+        The four checks, in order: subject and tenant; purpose; still current (out at exactly `expires_at`); source
+        known. A record that fails the first is someone else's and appears nowhere (M6); the others are excluded by id
+        with the reason. Stored rubbish is excluded too, never an error.
+        """
+        kept: list[MemoryRecord] = []
+        excluded: list[tuple[str, DropReason]] = []
+        for subject in dict.fromkeys(scope.principal.subjects):
+            for memory_id, value in self._own(scope.tenant, subject):
+                checked = check(value, purpose, now)
+                if isinstance(checked, MemoryRecord):
+                    kept.append(checked)
+                else:
+                    excluded.append((memory_id, checked))
+        kept.sort(key=lambda memory: memory.memory_id)
+        kept.sort(key=lambda memory: memory.created_at, reverse=True)
+        return Recalled(
+            facts=tuple(memory for memory in kept if memory.source in FACTS),
+            hypotheses=tuple(memory for memory in kept if memory.source not in FACTS),
+            excluded=tuple(sorted(excluded)),
+        )
+
+    def _own(self, tenant: str, subject: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The raw records of one subject; the first check."""
+        place = namespace(tenant, subject)
+        offset = 0
+        while items := self._store.search(place, limit=PAGE, offset=offset):
+            for item in items:
+                # A store's search goes by prefix: asked for u1 it may also bring u10 and what lies below u1.
+                own = item.namespace == place and item.value.get("tenant") == tenant
+                if own and item.value.get("subject") == subject:
+                    yield item.key, item.value
+            offset += len(items)
+
+
+def check(value: Mapping[str, Any], purpose: str, now: datetime) -> MemoryRecord | DropReason:
+    """The second to fourth check on a stored record of the right subject: the record, or why it is left out."""
+    if value.get("purpose") != purpose:
+        return DropReason.OTHER_PURPOSE
+    expires_at = _moment(value.get("expires_at"))
+    if expires_at is None:
+        return DropReason.INVALID_EXPIRY
+    if now >= expires_at:
+        return DropReason.EXPIRED
+    if value.get("source") not in {*FACTS, MemorySource.MODEL_INFERRED} or not value.get("source_ref"):
+        return DropReason.UNKNOWN_SOURCE
+    try:
+        return MemoryRecord.model_validate(value)
+    except ValidationError:
+        return DropReason.MALFORMED
+
+
+def namespace(tenant: str, subject: str) -> tuple[str, str, str]:
+    """Where a subject's records lie. Raises ValueError for an empty name."""
+    if not tenant or not subject:
+        raise ValueError(f"tenant {tenant!r} and subject {subject!r} must both be given; none may be empty")
+    return (ROOT, _label(tenant), _label(subject))
+
+
+def _label(name: str) -> str:
+    # The Store joins labels with dots and refuses labels that hold one.
+    return name.replace("%", "%25").replace(".", "%2E")
+
+
+def _moment(value: object) -> datetime | None:
+    """An aware time from a stored text; None for anything else, a naive time included."""
+    if not isinstance(value, str):
+        return None
+    try:
+        found = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return found.astimezone(UTC) if found.tzinfo is not None else None

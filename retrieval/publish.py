@@ -1,0 +1,219 @@
+"""Writing to the catalogue: announce a generation, make it live, end versions, forget leftovers.
+
+The order of an ingest is: announce → write both stores → publish → sweep. Only `publish` is visible to readers.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, Engine, delete, insert, select, update
+
+from retrieval.access import FOREVER_US, microseconds
+from retrieval.document import Document
+from retrieval.tables import changes, chunks, documents, leftovers, reachable, revisions
+from state.knowledge import Chunk
+from state.value import Value
+
+
+class Edition(Value):
+    """A document version in one state, cut and ready to be written."""
+
+    document: Document
+    generation: str
+    chunks: tuple[Chunk, ...]
+
+
+class Held(Value):
+    """A row of the catalogue as the ingest compares it."""
+
+    tenant: str
+    document_id: str
+    version: str
+    generation: str
+    file: str
+    origin: str
+
+
+class Ended(Value):
+    """A live version whose end in force differs from the one the stores hold."""
+
+    tenant: str
+    generation: str
+    until_us: int
+
+
+class Publisher:
+    """The catalogue's writing side, for one ingest at a time. Raises StoreUnavailable.
+
+    `writer` names the opened library: a change by another one tells an index that its client is out of date.
+    """
+
+    def __init__(self, engine: Engine, writer: str) -> None:
+        self._engine = engine
+        self._writer = writer
+
+    def held(self) -> tuple[Held, ...]:
+        """Every document version there is."""
+        query = select(*(documents.c[name] for name in Held.model_fields))
+        with reachable("catalogue"), self._engine.connect() as connection:
+            return tuple(Held(**row._mapping) for row in connection.execute(query))
+
+    def leftovers(self) -> tuple[tuple[str, str], ...]:
+        """Tenant and name of each generation that lies in the stores and is not live."""
+        with reachable("catalogue"), self._engine.connect() as connection:
+            return tuple((row.tenant, row.generation) for row in connection.execute(select(leftovers)))
+
+    def announce(self, editions: Sequence[Edition]) -> None:
+        """Note generations before a store sees them, so that a crash leaves nothing unnamed."""
+        rows = [{"generation": edition.generation, "tenant": edition.document.front.tenant} for edition in editions]
+        bodies = [
+            {"chunk_id": chunk.chunk_id, "generation": edition.generation, "body": chunk.model_dump_json()}
+            for edition in editions
+            for chunk in edition.chunks
+        ]
+        with reachable("catalogue"), self._engine.begin() as connection:
+            connection.execute(insert(leftovers), rows)
+            connection.execute(insert(chunks), bodies)
+
+    def publish(self, editions: Sequence[Edition], withdrawn: Sequence[Held], origin: str, at: datetime) -> None:
+        """The commit: editions become live, withdrawn rows go, ends are computed anew, in one transaction."""
+        touched: set[str] = set()
+        with reachable("catalogue"), self._engine.begin() as connection:
+            for held in withdrawn:
+                _remove(connection, held.tenant, held.document_id, held.version, held.file, at)
+                touched.add(held.tenant)
+            for edition in editions:
+                _replace(connection, edition, origin, at)
+                touched.add(edition.document.front.tenant)
+            for tenant in sorted(touched):
+                _compute_ends(connection, tenant)
+                _count_revision(connection, tenant, self._writer)
+
+    def moved(self, held: Held, file: str, origin: str) -> None:
+        """An unchanged document lies under another name now."""
+        row = (documents.c.generation == held.generation,)
+        with reachable("catalogue"), self._engine.begin() as connection:
+            connection.execute(update(documents).where(*row).values(file=file, origin=origin))
+
+    def ended(self) -> tuple[Ended, ...]:
+        """Live versions whose end has to be told to the stores."""
+        query = select(documents.c.tenant, documents.c.generation, documents.c.until_us)
+        query = query.where(documents.c.until_us != documents.c.indexed_until_us)
+        with reachable("catalogue"), self._engine.connect() as connection:
+            return tuple(
+                Ended(tenant=row.tenant, generation=row.generation, until_us=row.until_us)
+                for row in connection.execute(query)
+            )
+
+    def told(self, ended: Ended) -> None:
+        """The stores hold this end now."""
+        row = update(documents).where(documents.c.generation == ended.generation)
+        with reachable("catalogue"), self._engine.begin() as connection:
+            connection.execute(row.values(indexed_until_us=ended.until_us))
+
+    def forgotten(self, generations: Iterable[str]) -> None:
+        """These generations lie in no store any more."""
+        names = list(generations)
+        with reachable("catalogue"), self._engine.begin() as connection:
+            connection.execute(delete(chunks).where(chunks.c.generation.in_(names)))
+            connection.execute(delete(leftovers).where(leftovers.c.generation.in_(names)))
+
+
+def _replace(connection: Connection, edition: Edition, origin: str, at: datetime) -> None:
+    front = edition.document.front
+    key = (
+        documents.c.tenant == front.tenant,
+        documents.c.document_id == front.id,
+        documents.c.version == front.version,
+    )
+    before = connection.execute(select(documents).where(*key)).one_or_none()
+    if before is not None:
+        connection.execute(delete(documents).where(*key))
+        connection.execute(insert(leftovers).values(generation=before.generation, tenant=front.tenant))
+    connection.execute(delete(leftovers).where(leftovers.c.generation == edition.generation))
+    own_until_us = FOREVER_US if front.effective_to is None else microseconds(front.effective_to)
+    acl = json.dumps(front.acl)
+    connection.execute(
+        insert(documents).values(
+            tenant=front.tenant,
+            document_id=front.id,
+            version=front.version,
+            generation=edition.generation,
+            origin=origin,
+            file=edition.document.file,
+            text=edition.document.text,
+            acl=acl,
+            product=front.product,
+            supersedes=json.dumps(front.supersedes),
+            from_us=microseconds(front.effective_from),
+            own_until_us=own_until_us,
+            until_us=own_until_us,
+            replaced=0,
+            indexed_until_us=own_until_us,
+            chunks=len(edition.chunks),
+        )
+    )
+    connection.execute(
+        insert(changes).values(
+            at_us=microseconds(at),
+            tenant=front.tenant,
+            source=edition.document.source,
+            file=edition.document.file,
+            action="added" if before is None else "changed",
+            acl_before=None if before is None else before.acl,
+            acl_after=acl,
+        )
+    )
+
+
+def _remove(connection: Connection, tenant: str, document_id: str, version: str, file: str, at: datetime) -> None:
+    key = (
+        documents.c.tenant == tenant,
+        documents.c.document_id == document_id,
+        documents.c.version == version,
+    )
+    before = connection.execute(select(documents).where(*key)).one()
+    connection.execute(delete(documents).where(*key))
+    connection.execute(insert(leftovers).values(generation=before.generation, tenant=tenant))
+    connection.execute(
+        insert(changes).values(
+            at_us=microseconds(at),
+            tenant=tenant,
+            source=f"{document_id}@{version}",
+            file=file,
+            action="removed",
+            acl_before=before.acl,
+            acl_after=None,
+        )
+    )
+
+
+def _compute_ends(connection: Connection, tenant: str) -> None:
+    """A version ends where a successor begins: the same id from a later moment, or one that names it (H13)."""
+    columns = [column for column in documents.c if column.name != "text"]
+    rows = connection.execute(select(*columns).where(documents.c.tenant == tenant)).all()
+    by_id: dict[str, list[int]] = {}
+    named: dict[str, list[int]] = {}
+    for row in rows:
+        by_id.setdefault(row.document_id, []).append(row.from_us)
+        for name in json.loads(row.supersedes):
+            named.setdefault(name if "@" in name else f"{row.document_id}@{name}", []).append(row.from_us)
+    for row in rows:
+        later = [from_us for from_us in by_id[row.document_id] if from_us > row.from_us]
+        later += named.get(f"{row.document_id}@{row.version}", [])
+        successor_us = min(later, default=FOREVER_US)
+        replaced = successor_us < row.own_until_us
+        until_us = min(successor_us, row.own_until_us)
+        if (until_us, replaced) != (row.until_us, bool(row.replaced)):
+            this = update(documents).where(documents.c.generation == row.generation)
+            connection.execute(this.values(until_us=until_us, replaced=int(replaced)))
+
+
+def _count_revision(connection: Connection, tenant: str, writer: str) -> None:
+    this = revisions.c.tenant == tenant
+    number = connection.execute(select(revisions.c.number).where(this)).scalar_one_or_none()
+    if number is None:
+        connection.execute(insert(revisions).values(tenant=tenant, number=1, writer=writer))
+    else:
+        connection.execute(update(revisions).where(this).values(number=number + 1, writer=writer))

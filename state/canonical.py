@@ -1,0 +1,20 @@
+"""One serialisation for everything that is hashed, signed or compared byte by byte."""
+
+import hashlib
+import json
+
+from pydantic import BaseModel, JsonValue
+
+
+def canonical_json(value: BaseModel | JsonValue) -> bytes:
+    """The canonical UTF-8 JSON of a value: sorted keys, no spaces, no NaN or Infinity.
+
+    Raises ValueError for a non-finite number, which JSON cannot carry.
+    """
+    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def digest(value: BaseModel | JsonValue | bytes) -> str:
+    """The sha256 of bytes, or of a value's canonical JSON, in hex."""
+    return hashlib.sha256(value if isinstance(value, bytes) else canonical_json(value)).hexdigest()

@@ -1,0 +1,1 @@
+"""Guards and the tracing of argument origins: pure functions that several nodes use."""

@@ -1,0 +1,45 @@
+"""What a verdict and an approval are bound to: change any of it and it is another call (H01, H03)."""
+
+from pydantic import JsonValue
+
+from state.canonical import digest
+from state.run import Scope
+from state.tools import ToolContract
+from state.verdict import Approval
+
+
+def arguments_digest(tool: str, arguments: dict[str, JsonValue]) -> str:
+    """Names a call by tool and arguments; repeats are recognised by it."""
+    return digest({"tool": tool, "arguments": arguments})
+
+
+def call_digest(
+    scope: Scope,
+    parent: str | None,
+    call_id: str,
+    arguments: dict[str, JsonValue],
+    contract: ToolContract,
+    policy_version: str,
+) -> str:
+    """Binds a call: thread, record before, id, arguments, the tool's definition, the policy's version."""
+    return digest(
+        {
+            "tenant": scope.tenant,
+            "thread": scope.thread,
+            "owner": scope.principal.name,
+            "parent": parent,
+            "call_id": call_id,
+            "arguments": arguments_digest(contract.name, arguments),
+            "definition": contract.definition_digest(),
+            "policy": policy_version,
+        }
+    )
+
+
+def seal_payload(verdict: str, bound: str, approval: Approval | None) -> dict[str, JsonValue]:
+    """What the seal of a verdict signs."""
+    return {
+        "verdict": verdict,
+        "bound": bound,
+        "approval": None if approval is None else approval.model_dump(mode="json"),
+    }

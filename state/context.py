@@ -1,0 +1,172 @@
+"""What enters a request: one ContextItem per block, one ContextManifest per request (M1, M2)."""
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import AwareDatetime, Field
+
+from state.value import Value
+
+
+class Kind(StrEnum):
+    """The five kinds of context; the source URI says more (`policy://`, `turn://`, `toolrun://`, ...)."""
+
+    INSTRUCTION = "instruction"
+    TASK_STATE = "task_state"
+    EVIDENCE = "evidence"
+    MEMORY = "memory"
+    TOOL = "tool"
+
+
+class Trust(StrEnum):
+    """Who made a text. Trust belongs to a field, not to the tool or store it came through."""
+
+    POLICY = "policy"  # written by the operator: policy, instructions, examples, locked skills
+    SYSTEM = "system"  # made by our code or a system of record
+    USER = "user"  # the principal's own words
+    UNTRUSTED = "untrusted"  # everything else: documents, third-party fields, model-made text
+
+
+class Classification(StrEnum):
+    """How widely a text may travel."""
+
+    PUBLIC = "public"
+    INTERNAL = "internal"
+    PERSONAL = "personal"
+
+
+class Span(Value):
+    """Where a quoted text stands in its stored original: character offsets, end exclusive."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    section: str = ""
+
+
+class Provenance(Value):
+    """Where an item comes from and under which permission it was admitted."""
+
+    tenant: str
+    scope: str
+    classification: Classification = Classification.INTERNAL
+    span: Span | None = None
+    content_hash: str
+    scores: dict[str, float] = {}
+    effective_from: AwareDatetime | None = None
+    effective_to: AwareDatetime | None = None
+    origin_turn: int | None = None
+    derived_from: tuple[str, ...] = ()
+
+
+class ContextItem(Value):
+    """One block of a request (M1). `ref` is the address of its text; the item itself holds none."""
+
+    item_id: str
+    kind: Kind
+    source: str
+    trust: Trust
+    retrieved_at: AwareDatetime
+    version: str | None = None
+    token_count: int
+    ref: str
+    provenance: Provenance
+
+
+class DropReason(StrEnum):
+    """Why a candidate that the principal may see is not in the request."""
+
+    OVER_BUDGET = "over_budget"
+    UTILITY_NOT_POSITIVE = "utility_not_positive"
+    OVER_LIMIT = "over_limit"
+    REPEATED = "repeated"
+    SUPERSEDED = "superseded"
+    NOT_YET_EFFECTIVE = "not_yet_effective"
+    NO_LONGER_EFFECTIVE = "no_longer_effective"
+    EXPIRED = "expired"
+    INVALID_EXPIRY = "invalid_expiry"
+    OTHER_SUBJECT = "other_subject"
+    OTHER_PURPOSE = "other_purpose"
+    UNKNOWN_SOURCE = "unknown_source"
+    MALFORMED = "malformed"
+    UNTRUSTED_IN_PLAN = "untrusted_in_plan"
+
+
+class Dropped(Value):
+    """A candidate left out: id, version, scores and reason, never its text (M2)."""
+
+    item_id: str
+    kind: Kind
+    source: str
+    version: str | None = None
+    token_count: int | None = None
+    scores: dict[str, float] = {}
+    reason: DropReason
+
+
+class Truncated(Value):
+    """An item shown in part; `original_ref` is the address of the whole."""
+
+    item_id: str
+    original_ref: str
+    kept_tokens: int
+    full_tokens: int
+    reason: str
+
+
+class Masked(Value):
+    """An item whose text was replaced by a placeholder or a summary; the original stays addressable."""
+
+    item_id: str
+    original_ref: str
+    reason: str
+
+
+class Flag(Value):
+    """A sign that a guard saw in an item's text, with how often: telemetry, never a gate."""
+
+    item_id: str
+    name: str
+    count: int
+
+
+class RequestSettings(Value):
+    """The settings sent with a request."""
+
+    max_output_tokens: int = Field(gt=0)
+    temperature: float = 0.0
+
+
+class ContextManifest(Value):
+    """The record of what one request holds and what was left out of it (M2, M3).
+
+    `total_input_tokens` is the count of the rendered request. It equals the items' counts plus
+    `overhead_tokens`, which is measured and may be negative (blocks share tokens at their seams).
+    Item order is request order: rendering a manifest needs nothing but the bodies its items name.
+    """
+
+    request_id: str
+    tenant_id: str
+    decision_kind: str
+    toolset: str
+    items: tuple[ContextItem, ...]
+    total_input_tokens: int
+    overhead_tokens: int
+    budget_tokens: int
+    window_tokens: int
+    reserved_output_tokens: int
+    dropped: tuple[Dropped, ...] = ()
+    truncated: tuple[Truncated, ...] = ()
+    masked: tuple[Masked, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    tokenizer: str
+    prefix_hash: str
+    policy_version: str
+    settings: RequestSettings
+
+
+class Packed(Value):
+    """What pack hands on: the address of the manifest, or why there is no request (a value, not an exception)."""
+
+    ref: str | None
+    failure: Literal["does_not_fit", "insufficient"] | None = None
+    missing: tuple[str, ...] = ()

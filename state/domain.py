@@ -1,0 +1,144 @@
+"""The Domain: all that a fork supplies. The engine knows a domain only through this value."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from state.memory import MemoryRecord
+from state.policy import Policy
+from state.run import Principal, Scope
+from state.tools import Tool
+from state.value import Value
+from state.work import Decision, DecisionKind, Form, LapOutcome, Route, TaskState
+
+
+class Section(Value):
+    """A labelled section of durable instructions: role, policy, tool guidance, output."""
+
+    name: str
+    version: str
+    text: str
+
+
+class Example(Value):
+    """A boundary case for one decision kind, the right choice beside the wrong one (S4)."""
+
+    example_id: str
+    version: str
+    kind: DecisionKind
+    text: str
+
+
+class DecisionSpec(Value):
+    """One kind of decision with one fixed toolset; everything a request of this kind is made from."""
+
+    kind: DecisionKind
+    toolset: str
+    tools: tuple[str, ...] = ()
+    forms: tuple[Form, ...] = ()
+    instructions: tuple[str, ...] = ()
+    route: Route = Route.NONE
+    candidates_limit: int = 20
+    evidence_limit: int = 0
+    memory_limit: int = 0
+    memory_purpose: str = ""
+    min_citations: int = 0
+    examples_limit: int = 0
+
+    def decision(self, index: int, rule: str) -> Decision:
+        """The decision this spec describes, at a place in the chain. A plan lap admits nothing untrusted."""
+        return Decision(index=index, rule=rule, untrusted=self.kind is not DecisionKind.PLAN, **self.model_dump())
+
+
+class Rule(Value):
+    """A row of the decision table: the first row whose conditions all hold decides. Conditions match no text.
+
+    `then` names a spec as `kind/toolset`; `next_step` takes the spec that holds the plan's next open step,
+    `again` the spec of the lap before. Where there is no such spec, the next row is asked.
+    """
+
+    name: str
+    outcomes: tuple[LapOutcome | None, ...] | None = None
+    last_kinds: tuple[DecisionKind, ...] | None = None
+    steps_left: bool | None = None
+    at_bound: bool | None = None
+    max_denials: int | None = None
+    then: str
+
+
+class DecisionTable(Value):
+    """The domain's decision table: specs and rules. `decide` is total: without a matching row it closes."""
+
+    specs: tuple[DecisionSpec, ...]
+    rules: tuple[Rule, ...]
+
+    def spec(self, kind: DecisionKind, toolset: str) -> DecisionSpec:
+        """The spec of a kind and toolset. Raises LookupError naming the specs there are."""
+        for spec in self.specs:
+            if spec.kind is kind and spec.toolset == toolset:
+                return spec
+        known = ", ".join(f"{spec.kind}/{spec.toolset}" for spec in self.specs)
+        raise LookupError(f"no decision {kind}/{toolset} in the domain's table; it has: {known}")
+
+    def decide(self, task: TaskState, max_decisions: int) -> Decision:
+        """The next decision for a task state."""
+        at_bound = task.laps_in_turn >= max_decisions - 1
+        for rule in self.rules:
+            if rule.outcomes is not None and task.last_outcome not in rule.outcomes:
+                continue
+            if rule.last_kinds is not None and task.last_kind not in rule.last_kinds:
+                continue
+            if rule.steps_left is not None and rule.steps_left != bool(task.steps):
+                continue
+            if rule.at_bound is not None and rule.at_bound != at_bound:
+                continue
+            if rule.max_denials is not None and task.denials_in_turn > rule.max_denials:
+                continue
+            spec = self._target(rule, task)
+            if spec is not None:
+                return spec.decision(task.next_index, rule.name)
+        raise LookupError(f"no rule of the decision table covers outcome {task.last_outcome}; add a last row for it")
+
+    def _target(self, rule: Rule, task: TaskState) -> DecisionSpec | None:
+        if rule.then == "next_step":
+            return next((spec for spec in self.specs if task.steps and task.steps[0] in spec.tools), None)
+        if rule.then == "again":
+            last = (task.last_kind, task.last_toolset)
+            return next((spec for spec in self.specs if (spec.kind, spec.toolset) == last), None)
+        kind, _, toolset = rule.then.partition("/")
+        return self.spec(DecisionKind(kind), toolset)
+
+
+class DomainUnavailable(RuntimeError):
+    """The domain's own data cannot be used. The text is for the operator: what was got, allowed, and the next step."""
+
+
+Owns = Callable[[Scope, str], bool]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """One bundle of data, tools, policy and principals.
+
+    `principal` looks a name up and returns None for an unknown one. `resources` maps a resource kind to a
+    question that reads the asker's own rows only: is this id one of mine? `corpus` is a folder of documents
+    whose front matter says tenant, version and access. `memories` seeds the memory store.
+    """
+
+    name: str
+    principals: Callable[[], Sequence[str]]
+    principal: Callable[[str], Principal | None]
+    instructions: Sequence[Section]
+    examples: Sequence[Example]
+    table: DecisionTable
+    policies: Sequence[Policy]
+    tools: Sequence[Tool]
+    corpus: Path
+    resources: Mapping[str, Owns] = field(default_factory=dict)
+    memories: Sequence[MemoryRecord] = ()
+    close: Callable[[], None] = lambda: None
+
+
+LoadDomain = Callable[[Path, datetime], Domain]
+"""What a domain package exports as `load`: given its own data folder and the time, the Domain."""

@@ -1,0 +1,47 @@
+"""The versioned policy record: every value that changes without the instructions changing (S1)."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import AwareDatetime, Field
+
+from state.value import Value
+
+
+class UtilityWeights(Value):
+    """One weight per named feature of a candidate's utility (B2)."""
+
+    relevance: float = 1.0
+    authority: float = 1.0
+    freshness: float = 1.0
+    redundancy: float = 1.0
+    injection_risk: float = 1.0
+
+
+class Policy(Value):
+    """One version of the policy. `values` are the domain's own limits, by key."""
+
+    version: str
+    effective_from: AwareDatetime
+    max_decisions: int = Field(default=8, gt=0)
+    max_input_chars: int = Field(default=20_000, gt=0)
+    history_turns: int = Field(default=6, ge=0)
+    approval_ttl_s: int = Field(default=3600, gt=0)
+    approver_roles: tuple[str, ...]
+    self_approval: bool = False
+    artifact_grace_s: int = 86_400
+    observation_ttl_s: int = 300
+    weights: UtilityWeights = UtilityWeights()
+    values: dict[str, int | float | str | bool] = {}
+
+
+class PolicyMissing(LookupError):
+    """No policy version is effective at the given time."""
+
+
+def effective(policies: Sequence[Policy], now: datetime) -> Policy:
+    """The newest policy that is effective at `now`. Raises PolicyMissing where there is none."""
+    current = [policy for policy in policies if policy.effective_from <= now]
+    if not current:
+        raise PolicyMissing(f"no policy version is effective at {now.isoformat()}; add one to the domain's policy")
+    return max(current, key=lambda policy: policy.effective_from)

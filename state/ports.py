@@ -1,0 +1,213 @@
+"""The ports: every live object a node may be given, as Protocols. Fakes and adapters pass one contract test."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from state.context import DropReason
+from state.knowledge import Excluded, Hit
+from state.memory import MemoryRecord
+from state.record import DecisionRecord
+from state.request import Reply, Request
+from state.run import Access, Scope
+from state.value import Value
+
+
+class Clock(Protocol):
+    """The time, aware, in UTC."""
+
+    def now(self) -> datetime: ...
+
+
+class Ids(Protocol):
+    """Fresh identifiers: `new("req")` gives `req-...`."""
+
+    def new(self, prefix: str) -> str: ...
+
+
+class TokenCounter(Protocol):
+    """The deployed model's token count, or a named upper bound (B5)."""
+
+    @property
+    def name(self) -> str: ...
+
+    def count(self, text: str) -> int: ...
+
+
+class Model(Protocol):
+    """One model call. Raises ModelError with a typed outcome; nothing else."""
+
+    @property
+    def name(self) -> str: ...
+
+    def reply(self, request: Request) -> Reply: ...
+
+    async def areply(self, request: Request) -> Reply: ...
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors. Name and dimension are checked against the index at start."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]: ...
+
+
+class Found(Value):
+    """What one branch found for one query: hits best first, and versions excluded by validity."""
+
+    hits: tuple[Hit, ...]
+    excluded: tuple[Excluded, ...] = ()
+
+
+class Index(Protocol):
+    """The dense branch. The access filter stands before ranking; groups None is refused with AccessUnknown."""
+
+    def search(self, query: str, access: Access, k: int) -> Found: ...
+
+    def generation(self, access: Access) -> str:
+        """Names the state of everything this access may see: it changes when that changes."""
+        ...
+
+
+class Lexical(Protocol):
+    """The keyword branch, under the same access filter."""
+
+    def search(self, query: str, access: Access, k: int) -> Found: ...
+
+
+class Recalled(Value):
+    """Memories that passed the four checks, facts apart from hypotheses, and the others with their reason."""
+
+    facts: tuple[MemoryRecord, ...]
+    hypotheses: tuple[MemoryRecord, ...]
+    excluded: tuple[tuple[str, DropReason], ...]
+
+
+class MemoryStore(Protocol):
+    """Scoped memory (S6). `recall` sees the scope's tenant and subjects only."""
+
+    def recall(self, scope: Scope, purpose: str, now: datetime) -> Recalled: ...
+
+    def add(self, memory: MemoryRecord) -> None: ...
+
+
+class Artifacts(Protocol):
+    """Content-addressed bodies, one space per tenant. An address is a keyed hash: nothing can be guessed from it.
+
+    `get` raises ArtifactGone for an address that this tenant's space does not hold.
+    """
+
+    def put(self, tenant: str, text: str) -> str: ...
+
+    def get(self, tenant: str, ref: str) -> str: ...
+
+    def name(self, tenant: str, name: str, ref: str) -> None:
+        """Give a body a public name such as `toolrun://req-42/step-3`, once. Raises NameTaken, ArtifactGone."""
+        ...
+
+    def named(self, tenant: str, name: str) -> str:
+        """The address behind a public name. Raises ArtifactGone."""
+        ...
+
+
+class DecisionLog(Protocol):
+    """The record chain. `append` is idempotent by hash; reads verify each hash.
+
+    Raises RecordMissing for a hash (or a parent) the thread does not have, RecordDamaged for a changed record.
+    """
+
+    def append(self, record: DecisionRecord) -> str: ...
+
+    def get(self, tenant: str, thread: str, record: str) -> DecisionRecord: ...
+
+    def chain(self, tenant: str, thread: str, head: str | None, limit: int | None = None) -> tuple[DecisionRecord, ...]:
+        """The records from the newest at `head` back to the first, newest first."""
+        ...
+
+
+class Claim(Value):
+    """The claim row of one effect. Its key is passed to the tool; a second claim of the same key is refused."""
+
+    key: str
+    tenant: str
+    thread: str
+    parent: str | None
+    ordinal: int
+    call_id: str
+    tool: str
+    arguments_digest: str
+    effect: str
+
+
+class Claimed(Value):
+    """The answer to a claim: ours to run, or what became of it before."""
+
+    fresh: bool
+    state: str  # open | done | unknown
+    result_ref: str | None = None
+
+
+class LedgerRow(Value):
+    """One effect as the ledger holds it."""
+
+    claim: Claim
+    state: str
+    at: datetime
+    result_ref: str | None
+
+
+class Ledger(Protocol):
+    """Claims around effects: written durably before the call, closed after its result is stored.
+
+    `claim` is fresh for exactly one caller of a key. States: open → done | unknown, unknown → done; done never
+    changes. Raises ClaimRefused for a key claimed for another effect, never claimed, or done otherwise.
+    """
+
+    def claim(self, claim: Claim, at: datetime) -> Claimed: ...
+
+    def close(self, key: str, state: str, result_ref: str | None) -> None: ...
+
+    def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]: ...
+
+
+class Seal(Protocol):
+    """Signs and checks verdicts with a key that no channel can reach."""
+
+    def sign(self, payload: Mapping[str, JsonValue]) -> str: ...
+
+    def verify(self, payload: Mapping[str, JsonValue], seal: str) -> bool: ...
+
+
+class ArtifactGone(LookupError):
+    """The address names nothing in this tenant's space: erased, or never there."""
+
+
+class NameTaken(ValueError):
+    """The public name already stands for another body."""
+
+
+class RecordMissing(LookupError):
+    """The thread's chain has no such record."""
+
+
+class RecordDamaged(ValueError):
+    """A stored record is not what was filed: changed, moved, or of a shape this version does not know."""
+
+
+class ClaimRefused(ValueError):
+    """The ledger does not do this: another effect's key, an unknown key, or an effect already done."""
+
+
+class AccessUnknown(PermissionError):
+    """Groups are None: the identity is unknown, and nothing was searched (H08)."""
+
+
+Progress = Callable[[str, Mapping[str, JsonValue]], None]
+"""Receives progress as it happens: an event name and its small payload."""

@@ -1,0 +1,103 @@
+"""A model request and the reply, as the Model port carries them; no provider's shapes."""
+
+from typing import Literal
+
+from pydantic import JsonValue
+
+from state.canonical import canonical_json, digest
+from state.context import RequestSettings
+from state.value import Value
+
+
+class Message(Value):
+    """One message. `instruction` is the channel of durable behaviour, `input` the one of data (X2)."""
+
+    channel: Literal["instruction", "input"]
+    content: str
+
+
+class ToolSpec(Value):
+    """A tool or an answer form as shown to the model: name, description, JSON schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: dict[str, JsonValue]
+
+
+class Request(Value):
+    """Exactly what is handed to the model adapter: messages, tools, settings."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    settings: RequestSettings
+
+    def canonical_bytes(self) -> bytes:
+        """The bytes that replay rebuilds and the request hash covers (M4)."""
+        return canonical_json(self)
+
+    def hash(self) -> str:
+        """sha256 of the canonical bytes, in hex."""
+        return digest(self.canonical_bytes())
+
+
+class RawCall(Value):
+    """A tool call as the model wrote it. `arguments` is the JSON text, unparsed."""
+
+    call_id: str | None
+    name: str
+    arguments: str
+
+
+class Usage(Value):
+    """Tokens as the provider reported them; null where it reported nothing, never 0."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+class Reply(Value):
+    """What came back from one model call."""
+
+    text: str
+    calls: tuple[RawCall, ...] = ()
+    finish_reason: Literal["stop", "tool_calls", "length", "refused", "unknown"]
+    usage: Usage = Usage()
+    model: str
+
+
+class AttemptOutcome(Value):
+    """How one attempt ended: `proposal`, or the name of a typed failure."""
+
+    name: Literal[
+        "proposal",
+        "truncated",
+        "empty_output",
+        "refused",
+        "malformed",
+        "wrong_schema",
+        "unknown_form",
+        "context_too_long",
+        "unauthorised",
+        "unreachable",
+        "model_error",
+    ]
+    detail: str = ""
+
+
+class Attempt(Value):
+    """One model call of a decision, as the record keeps it (M2)."""
+
+    request_hash: str
+    mode: str
+    model: str
+    usage: Usage | None = None
+    outcome: AttemptOutcome
+
+
+class ModelError(Exception):
+    """A model call that brought no reply. `outcome` names the kind; the text is for the operator."""
+
+    def __init__(self, outcome: AttemptOutcome) -> None:
+        super().__init__(f"{outcome.name}: {outcome.detail}")
+        self.outcome = outcome

@@ -1,0 +1,116 @@
+"""Identity and the run's channels: who acts, what comes in, what the graph carries between nodes."""
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+from pydantic import AwareDatetime, JsonValue
+
+from state.context import Trust
+from state.value import Value
+
+PUBLIC_TENANT = "public"
+
+
+class Fact(Value):
+    """One value that a system of record holds about the principal: account, plan, open ticket.
+
+    `seeks` marks a fact whose text helps to find evidence (a ticket's objective).
+    """
+
+    name: str
+    value: str
+    source: str
+    trust: Literal[Trust.SYSTEM, Trust.USER] = Trust.SYSTEM
+    seeks: bool = False
+
+
+class Principal(Value):
+    """Someone the domain knows. `name` reads `ana@acme`; `groups` decide which documents may be read."""
+
+    name: str
+    tenant: str
+    roles: tuple[str, ...]
+    groups: tuple[str, ...] | None = ()
+    locale: str = "en"
+    products: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+
+class Scope(Value):
+    """Who acts, in which tenant, on which thread. Derived from the runtime alone, never from a channel (L1).
+
+    `principal` owns the thread: everything is read and done in that scope. `actor` is who calls now: the owner,
+    or an approver of the same tenant.
+    """
+
+    principal: Principal
+    actor: Principal
+    thread: str
+
+    @property
+    def tenant(self) -> str:
+        return self.principal.tenant
+
+
+class Access(Value):
+    """The filter that stands before every ranking (L3). `groups` None means an unknown identity: refused."""
+
+    tenant: str
+    groups: tuple[str, ...] | None
+    products: tuple[str, ...]
+    now: AwareDatetime
+
+
+class RequestContext(Value):
+    """What `resolve` fixed for this lap: ids, time, locale, the address of the user's turn, the record before.
+
+    `edited` says that the task state is not the one the head record left behind.
+    """
+
+    request_id: str
+    now: AwareDatetime
+    locale: str
+    message_id: str
+    turn_ref: str
+    turn_index: int
+    parent: str | None
+    edited: bool = False
+
+
+class RunContext(TypedDict, total=False):
+    """The run's context as a client may send it. A principal in it counts only where auth is off."""
+
+    principal: str
+
+
+class RunInput(TypedDict):
+    """A run's input: one human message."""
+
+    messages: list[Any]
+
+
+class RunOutput(TypedDict, total=False):
+    """What a run returns to a server's client: the view of the conversation, the task, the head of the chain."""
+
+    messages: list[Any]
+    task: dict[str, JsonValue] | None
+    head: str | None
+
+
+class AgentState(TypedDict):
+    """The graph's channels: plain JSON values and addresses; models are rebuilt in the nodes' slices.
+
+    `messages`, `task` and `head` last; the others belong to one lap and `log` clears them.
+    """
+
+    messages: NotRequired[list[Any]]
+    task: NotRequired[dict[str, JsonValue] | None]
+    head: NotRequired[str | None]
+    request: NotRequired[dict[str, JsonValue] | None]
+    decision: NotRequired[dict[str, JsonValue] | None]
+    candidates: NotRequired[str | None]
+    manifest: NotRequired[dict[str, JsonValue] | None]
+    proposal: NotRequired[str | None]
+    attempts: NotRequired[list[dict[str, JsonValue]] | None]
+    verdicts: NotRequired[list[dict[str, JsonValue]] | None]
+    observations: NotRequired[list[dict[str, JsonValue]] | None]

@@ -1,0 +1,78 @@
+"""What code says of a proposal: one verdict per call, sealed so that a channel write cannot forge one."""
+
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, Field, TypeAdapter
+
+from state.value import Value
+
+ANSWER = "answer"  # the call id that stands for a proposal's answer
+
+
+class ApprovalRequest(Value):
+    """What a person is asked. `digest` binds bound arguments, tool definition, policy version and thread."""
+
+    approval_id: str
+    requested_at: AwareDatetime
+    expires_at: AwareDatetime
+    digest: str
+    approver_roles: tuple[str, ...]
+    reason: str
+
+
+class Approval(Value):
+    """A person's answer to an ApprovalRequest."""
+
+    approval_id: str
+    decision: Literal["approve", "reject"]
+    by: str
+    at: AwareDatetime
+
+
+class Allowed(Value):
+    """The call may run. `seal` covers thread, head, call digest and the approval, if any."""
+
+    verdict: Literal["allowed"] = "allowed"
+    call_id: str
+    rule: str
+    policy_version: str
+    seal: str
+    approval: Approval | None = None
+    request: ApprovalRequest | None = None
+
+
+class Accepted(Value):
+    """The proposal is not a call and may stand: an answer whose sources resolve, a plan. Nothing acts on it."""
+
+    verdict: Literal["accepted"] = "accepted"
+    call_id: str
+    rule: str
+    policy_version: str
+
+
+class Denied(Value):
+    """The call may not run. Rule and reason are ours and repeat no value of the call (M6)."""
+
+    verdict: Literal["denied"] = "denied"
+    call_id: str
+    rule: str
+    reason: str
+    policy_version: str
+    approval: Approval | None = None
+    request: ApprovalRequest | None = None
+
+
+class NeedsApproval(Value):
+    """The call waits for a person. `note` says why the last answer was not taken."""
+
+    verdict: Literal["needs_approval"] = "needs_approval"
+    call_id: str
+    rule: str
+    policy_version: str
+    request: ApprovalRequest
+    seal: str
+    note: str = ""
+
+
+Verdict = Annotated[Allowed | Accepted | Denied | NeedsApproval, Field(discriminator="verdict")]
+VERDICTS: TypeAdapter[tuple[Verdict, ...]] = TypeAdapter(tuple[Verdict, ...])

@@ -1,0 +1,245 @@
+"""The work of one run: what is to be decided, what the model proposes, and the task state (S2)."""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, Field, JsonValue, TypeAdapter
+
+from state.value import Value
+
+KEPT = 32  # rejections, open questions and actions the checkpoint keeps; older ones stay in the chain (S2)
+
+
+class DecisionKind(StrEnum):
+    """The kinds of decision (L2). Each has its own instructions, tools, forms and budget."""
+
+    PLAN = "plan"
+    GATHER = "gather"
+    ACT = "act"
+    ANSWER = "answer"
+    CLARIFY = "clarify"
+    ESCALATE = "escalate"
+    CLOSE = "close"
+
+
+class Route(StrEnum):
+    """How a decision retrieves (S5)."""
+
+    NONE = "none"
+    SINGLE = "single"
+    ITERATIVE = "iterative"
+
+
+class Form(StrEnum):
+    """What a proposal may be, beside a call of an offered tool."""
+
+    SEARCH = "search"
+    PLAN = "plan"
+    ANSWER = "answer"
+    CLARIFY = "clarify"
+    ESCALATE = "escalate"
+
+
+class Decision(Value):
+    """The next decision, as `plan` chose it: everything that retrieve, pack and propose need to know of it."""
+
+    index: int = Field(ge=0)
+    kind: DecisionKind
+    toolset: str
+    rule: str
+    tools: tuple[str, ...] = ()
+    forms: tuple[Form, ...] = ()
+    route: Route = Route.NONE
+    candidates_limit: int = 20
+    evidence_limit: int = 0
+    memory_limit: int = 0
+    memory_purpose: str = ""
+    instructions: tuple[str, ...] = ()
+    untrusted: bool = True
+    min_citations: int = 0
+    examples_limit: int = 0
+
+
+class ToolCall(Value):
+    """One proposed call. A string argument copied from a user's turn is kept as a `Quote` of that turn."""
+
+    call_id: str
+    tool: str
+    arguments: dict[str, JsonValue]
+
+
+class Quote(Value):
+    """A value that stands verbatim in a stored text: kept by reference, so that it is erased with the text."""
+
+    quote: Literal["turn"] = "turn"
+    ref: str
+    start: int
+    end: int
+
+
+class Citation(Value):
+    """A claim's source: the `source` of an item in the manifest."""
+
+    source: str
+
+
+class Act(Value):
+    """Call tools."""
+
+    type: Literal["act"] = "act"
+    calls: tuple[ToolCall, ...] = Field(min_length=1)
+
+
+class Search(Value):
+    """Look for more evidence in the next lap."""
+
+    type: Literal["search"] = "search"
+    queries: tuple[str, ...] = Field(min_length=1, max_length=4)
+
+
+class Plan(Value):
+    """Ask for steps that need effects. Only in a `plan` lap do `steps` open anything."""
+
+    type: Literal["plan"] = "plan"
+    goal: str
+    steps: tuple[str, ...] = Field(max_length=8, default=())
+
+
+class Answer(Value):
+    """Answer the user, each claim with its source."""
+
+    type: Literal["answer"] = "answer"
+    text: str = Field(min_length=1)
+    citations: tuple[Citation, ...] = ()
+    next_steps: tuple[str, ...] = ()
+
+
+class Clarify(Value):
+    """Ask the user one question."""
+
+    type: Literal["clarify"] = "clarify"
+    question: str = Field(min_length=1)
+    options: tuple[str, ...] = ()
+
+
+class Escalate(Value):
+    """Hand over to a person, saying what is missing."""
+
+    type: Literal["escalate"] = "escalate"
+    reason: str = Field(min_length=1)
+    missing: tuple[str, ...] = ()
+
+
+Proposal = Annotated[Act | Search | Plan | Answer | Clarify | Escalate, Field(discriminator="type")]
+PROPOSAL: TypeAdapter[Proposal] = TypeAdapter(Proposal)
+
+
+def spoken(proposal: Proposal) -> str | None:
+    """What a proposal says to the user, if it ends a turn."""
+    match proposal:
+        case Answer():
+            return proposal.text
+        case Clarify():
+            return proposal.question
+        case Escalate():
+            return proposal.reason
+        case Act() | Search() | Plan():
+            return None
+
+
+class LapOutcome(StrEnum):
+    """How a lap ended, as code judged it; the decision table reads nothing else of it."""
+
+    OBSERVED = "observed"  # at least one call brought a result
+    CALL_FAILED = "call_failed"
+    DENIED = "denied"
+    REJECTED = "rejected"  # a person refused
+    SEARCHED = "searched"
+    PLAN_REQUESTED = "plan_requested"
+    PLANNED = "planned"
+    ANSWERED = "answered"
+    ASKED = "asked"
+    ESCALATED = "escalated"
+    CLOSED = "closed"
+    MODEL_FAILED = "model_failed"
+    DOES_NOT_FIT = "does_not_fit"
+    INSUFFICIENT = "insufficient"
+    ABANDONED = "abandoned"  # a new message came while the lap was open
+
+
+class Status(StrEnum):
+    """How a run stands, as its caller sees it."""
+
+    ANSWERED = "answered"
+    NEEDS_APPROVAL = "needs_approval"
+    NEEDS_INPUT = "needs_input"
+    ESCALATED = "escalated"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
+class UserTurn(Value):
+    """One message of the user: its text lives at `ref`."""
+
+    index: int
+    message_id: str
+    ref: str
+    at: AwareDatetime
+
+
+class ActionDone(Value):
+    """A call that was made or refused. Arguments are known by digest only; the record has the rest."""
+
+    turn: int
+    decision: int
+    tool: str
+    call_id: str
+    arguments_digest: str | None
+    outcome: Literal["ok", "empty", "error", "denied", "rejected", "unknown"]
+    at: AwareDatetime
+
+
+class OpenedEffect(Value):
+    """An effect that a plan lap opened; nothing untrusted was in that lap's request."""
+
+    tool: str
+    decision: int
+    used: bool = False
+
+
+class TurnDone(Value):
+    """An earlier turn of this conversation: its number and the record that ended it."""
+
+    index: int
+    record: str
+
+
+class Retrieved(Value):
+    """A retrieval already done in this run: the same key is never searched again (L9)."""
+
+    key: str
+    snapshot_ref: str
+
+
+class TaskState(Value):
+    """The canonical state of the task (S2). Code rewrites it once per decision; the model never does.
+
+    Texts stay outside: objective, queries and questions are addresses in the artifact store.
+    """
+
+    schema_version: Literal[1] = 1
+    objective: UserTurn | None = None
+    next_index: int = 0
+    laps_in_turn: int = 0
+    last_kind: DecisionKind | None = None
+    last_toolset: str = ""
+    last_outcome: LapOutcome | None = None
+    steps: tuple[str, ...] = ()
+    opened: tuple[OpenedEffect, ...] = ()
+    turns: tuple[TurnDone, ...] = ()
+    actions: tuple[ActionDone, ...] = ()
+    query_refs: tuple[str, ...] = ()
+    retrieved: tuple[Retrieved, ...] = ()
+    missing: tuple[str, ...] = ()
+    denials_in_turn: int = 0
+    status: Status | None = None

@@ -1,0 +1,43 @@
+"""What holds for every test: under CI, a skip is a failure."""
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
+EXCEPTION = "may_skip_in_ci"
+
+
+def _excuse(item: pytest.Item) -> str:
+    marker = item.get_closest_marker(EXCEPTION)
+    return str(marker.kwargs.get("reason", "")).strip() if marker else ""
+
+
+def _fail(report: pytest.TestReport | pytest.CollectReport) -> None:
+    # A skip is reported as (file, line, reason); the reason is all that a reader needs.
+    why = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+    report.outcome = "failed"
+    report.longrepr = f"CI ran no test here: {why}. Install what it needs, or mark it {EXCEPTION}(reason=...)."
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    # An expected failure is reported as a skip as well, but it did run.
+    if IN_CI and report.skipped and not hasattr(report, "wasxfail") and not _excuse(item):
+        _fail(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    # A whole module skipped itself: there is no test to carry an exception.
+    if IN_CI and report.skipped:
+        _fail(report)
+    return report

@@ -1,0 +1,195 @@
+"""The database is seeded once, whole or not at all, says clearly why it cannot be used, and keeps key values."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from domain import load
+from domain.database import Database
+from domain.seed import fill
+from state.domain import Domain, DomainUnavailable
+from tests.domain.conftest import NOW, Call, Rows
+
+
+def test_there_are_two_tenants_six_accounts_and_a_dozen_keys_in_every_state(rows: Rows) -> None:
+    assert rows("SELECT tenant, count(*) FROM accounts GROUP BY tenant") == [("acme", 3), ("globex", 3)]
+    states: dict[str, int] = dict(rows("SELECT status, count(*) FROM api_keys GROUP BY status"))
+    assert set(states) == {"active", "revoked", "expired", "rate_limited", "disabled", "pending"}
+    assert sum(states.values()) == 12
+    assert rows("SELECT count(*) FROM api_keys WHERE value NOT GLOB 'sk-demo-????????????????????????????????'") == [
+        (0,)
+    ]
+    assert rows("SELECT count(DISTINCT value) FROM api_keys") == [(12,)]
+
+
+def test_a_key_belongs_to_the_tenant_of_its_account(rows: Rows) -> None:
+    for table in ("api_keys", "tickets", "people"):
+        joined = f"SELECT t.tenant, a.tenant FROM {table} AS t JOIN accounts AS a USING (account_id)"
+        assert all(own == of_account for own, of_account in rows(joined))
+
+
+def test_times_are_relative_to_the_first_opening_and_stay(folder: Path, support: Domain, rows: Rows) -> None:
+    revoked = "SELECT created_at, changed_at FROM api_keys WHERE key_id = 'K-1007'"
+    assert rows(revoked) == [("2026-07-12T09:30:00Z", "2026-07-15T07:30:00Z")]
+    again = load(folder, NOW + timedelta(days=5))
+    assert rows(revoked) == [("2026-07-12T09:30:00Z", "2026-07-15T07:30:00Z")]
+    assert again.memories == support.memories
+    assert rows("SELECT count(*) FROM api_keys") == [(12,)]
+
+
+def test_a_naive_time_is_refused_and_leaves_nothing(folder: Path) -> None:
+    with pytest.raises(ValueError, match="time zone"):
+        load(folder, datetime(2026, 7, 15))  # noqa: DTZ001  # a naive time is what is tested
+    load(folder, NOW)
+
+
+def test_a_seeding_that_breaks_off_leaves_an_unseeded_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks_off(connection: sqlite3.Connection, now: datetime) -> None:
+        fill(connection, now)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("domain.database.fill", breaks_off)
+    with pytest.raises(KeyboardInterrupt):
+        load(folder, NOW)
+    monkeypatch.undo()
+    assert len(load(folder, NOW).principals()) == 4
+
+
+KILLED = """
+import os, signal, sys
+from datetime import UTC, datetime
+from pathlib import Path
+import domain.database
+whole = domain.database.fill
+def killed(connection, now):
+    connection.execute("PRAGMA cache_spill = 1")
+    whole(connection, now)
+    os.kill(os.getpid(), signal.SIGKILL)
+domain.database.fill = killed
+domain.load(Path(sys.argv[1]), datetime.now(UTC))
+"""
+
+
+def test_a_kill_in_the_middle_leaves_an_unseeded_file(folder: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED, str(folder)], cwd=Path(__file__).parents[2], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(load(folder, NOW).principals()) == 4
+
+
+def test_many_may_open_a_new_folder_at_once(folder: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        opened = list(pool.map(lambda _: load(folder, NOW), range(16)))
+    assert {tuple(domain.principals()) for domain in opened} == {
+        ("ana@acme", "bea@acme", "ines@globex", "omar@globex"),
+    }
+
+
+def _lock(path: Path) -> Callable[[], None]:
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    return holder.close
+
+
+def _damage(path: Path) -> Callable[[], None]:
+    path.write_bytes(b"not a database, whatever its name says " * 40)
+    return lambda: None
+
+
+def _make_read_only(path: Path) -> Callable[[], None]:
+    path.chmod(0o444)
+    return lambda: path.chmod(0o644)
+
+
+def _make_foreign(path: Path) -> Callable[[], None]:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE something_else (x)")
+    return lambda: None
+
+
+def _make_newer(path: Path) -> Callable[[], None]:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    return lambda: None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "got", "step"),
+    [
+        (_lock, "locked", "wait for it or end it"),
+        (_damage, "not a database", "move the file away"),
+        (_make_read_only, "readonly", "make the file and its folder writable"),
+        (_make_foreign, "schema version 0", "move the file away"),
+        (_make_newer, "schema version 99", "move the file away"),
+    ],
+)
+def test_a_file_that_cannot_be_used_gives_one_clear_error(
+    spoil: Callable[[Path], Callable[[], None]],
+    got: str,
+    step: str,
+    support: Domain,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("domain.database.BUSY_SECONDS", 0.05)
+    mend = spoil(folder / "support.sqlite")
+    try:
+        with pytest.raises(DomainUnavailable) as caught:
+            load(folder, NOW)
+    finally:
+        mend()
+    message = str(caught.value)
+    assert got in message
+    assert "needed is a file" in message
+    assert step in message
+    assert "\n" not in message
+
+
+def test_a_folder_that_is_a_file_gives_the_same_error(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("in the way")
+    with pytest.raises(DomainUnavailable, match="support database"):
+        load(tmp_path / "data", NOW)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the mode bits of a folder mean little there")
+def test_a_deleted_file_is_not_created_again_by_a_read(folder: Path, support: Domain) -> None:
+    (folder / "support.sqlite").unlink()
+    with pytest.raises(DomainUnavailable):
+        support.principals()
+    assert not (folder / "support.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT value FROM api_keys",
+        "SELECT * FROM api_keys",
+        "SELECT key_id FROM api_keys WHERE value LIKE 'sk-%'",
+        "SELECT key_id FROM api_keys ORDER BY value",
+        "SELECT length(k.value) FROM api_keys AS k",
+        "INSERT INTO seeding SELECT value FROM api_keys",
+        "UPDATE api_keys SET label = value",
+        "CREATE TABLE copy AS SELECT * FROM api_keys",
+        "DELETE FROM api_keys RETURNING value",
+    ],
+)
+def test_no_statement_can_read_a_key_value(statement: str, folder: Path, support: Domain) -> None:
+    database = Database(folder / "support.sqlite")
+    with pytest.raises(DomainUnavailable, match=r"prohibited|not authorized"), database.write() as connection:
+        connection.execute(statement).fetchall()
+
+
+def test_a_reading_connection_changes_nothing(folder: Path, support: Domain, call: Call) -> None:
+    database = Database(folder / "support.sqlite")
+    with pytest.raises(DomainUnavailable, match="readonly"), database.read() as connection:
+        connection.execute("UPDATE accounts SET plan = 'enterprise'")
+    assert call("ana@acme", "get_account", account_id="A-123")["plan"] == "pro"

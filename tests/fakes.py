@@ -1,0 +1,166 @@
+"""Fakes of the ports, in memory: for tests of nodes and tables. Each passes the contract of its port."""
+
+import hashlib
+import hmac
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from pydantic import JsonValue
+
+from state.canonical import canonical_json, digest
+from state.ports import (
+    ArtifactGone,
+    Claim,
+    Claimed,
+    ClaimRefused,
+    LedgerRow,
+    NameTaken,
+    RecordDamaged,
+    RecordMissing,
+)
+from state.record import DecisionRecord
+
+NOW = datetime(2026, 7, 15, 9, 30, tzinfo=UTC)
+
+
+class FakeClock:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self, now: datetime = NOW) -> None:
+        self._now = now
+
+    def now(self) -> datetime:
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Move the time on."""
+        self._now += timedelta(seconds=seconds)
+
+
+class SequentialIds:
+    """`new("req")` gives `req-1`, `req-2`, …: each prefix counts for itself."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def new(self, prefix: str) -> str:
+        self._counts[prefix] += 1
+        return f"{prefix}-{self._counts[prefix]}"
+
+
+class CharCounter:
+    """Counts one token for each character: budgets in tests can be read off the texts."""
+
+    name = "characters"
+
+    def count(self, text: str) -> int:
+        return len(text)
+
+
+class FakeArtifacts:
+    """Bodies in a dict. `bodies` and `names` are open to tests, by (tenant, address) and (tenant, name)."""
+
+    def __init__(self) -> None:
+        self.bodies: dict[tuple[str, str], str] = {}
+        self.names: dict[tuple[str, str], str] = {}
+
+    def put(self, tenant: str, text: str) -> str:
+        whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        ref = "art-" + hashlib.sha256(canonical_json([tenant, whole])).hexdigest()
+        self.bodies[tenant, ref] = whole
+        return ref
+
+    def get(self, tenant: str, ref: str) -> str:
+        if (tenant, ref) not in self.bodies:
+            raise ArtifactGone(f"no body at {ref[:100]!r}: erased, or never there")
+        return self.bodies[tenant, ref]
+
+    def name(self, tenant: str, name: str, ref: str) -> None:
+        if not name.isprintable():
+            raise ValueError(f"got the name {name!r}; a public name holds printable characters only")
+        before = self.names.get((tenant, name))
+        if before is None:
+            self.get(tenant, ref)
+            self.names[tenant, name] = ref
+        elif before != ref:
+            raise NameTaken(f"{name} already names another body; a name is given once")
+
+    def named(self, tenant: str, name: str) -> str:
+        if (tenant, name) not in self.names:
+            raise ArtifactGone(f"nothing is named {name[:100]!r}: erased, or never there")
+        return self.names[tenant, name]
+
+
+class FakeDecisionLog:
+    """Records in a dict, as the bytes that were filed. `rows` is open to tests, by (tenant, thread, hash)."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[str, str, str], bytes] = {}
+
+    def append(self, record: DecisionRecord) -> str:
+        if record.parent is not None and (record.tenant, record.thread, record.parent) not in self.rows:
+            raise RecordMissing(f"thread {record.thread} has no record {record.parent[:100]!r}")
+        body = canonical_json(record)
+        self.rows[record.tenant, record.thread, digest(body)] = body
+        return digest(body)
+
+    def get(self, tenant: str, thread: str, record: str) -> DecisionRecord:
+        body = self.rows.get((tenant, thread, record))
+        if body is None:
+            raise RecordMissing(f"thread {thread} has no record {record[:100]!r}")
+        if digest(body) != record:
+            raise RecordDamaged(f"record {record} of thread {thread} was changed after it was filed")
+        return DecisionRecord.model_validate_json(body)
+
+    def chain(self, tenant: str, thread: str, head: str | None, limit: int | None = None) -> tuple[DecisionRecord, ...]:
+        found: list[DecisionRecord] = []
+        while head is not None and len(found) != limit:
+            found.append(self.get(tenant, thread, head))
+            head = found[-1].parent
+        return tuple(found)
+
+
+class FakeLedger:
+    """Claims in a dict, in order. `held` is open to tests, by key."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, LedgerRow] = {}
+
+    def claim(self, claim: Claim, at: datetime) -> Claimed:
+        row = self.held.get(claim.key)
+        if row is None:
+            self.held[claim.key] = LedgerRow(claim=claim, state="open", at=at, result_ref=None)
+            return Claimed(fresh=True, state="open")
+        if row.claim.model_copy(update={"call_id": claim.call_id}) != claim:
+            raise ClaimRefused(f"the key {claim.key} was claimed for another effect; nothing was run")
+        return Claimed(fresh=False, state=row.state, result_ref=row.result_ref)
+
+    def close(self, key: str, state: str, result_ref: str | None) -> None:
+        if state not in ("done", "unknown"):
+            raise ClaimRefused(f"got state {state!r}; an effect is closed as 'done' or 'unknown'")
+        row = self.held.get(key)
+        if row is None:
+            raise ClaimRefused(f"the key {key} was never claimed")
+        if row.state == "done" and (row.state, row.result_ref) != (state, result_ref):
+            raise ClaimRefused(f"the effect of {key} is already {row.state}; that never changes")
+        self.held[key] = row.model_copy(update={"state": state, "result_ref": result_ref})
+
+    def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]:
+        return tuple(row for row in self.held.values() if (row.claim.tenant, row.claim.thread) == (tenant, thread))
+
+
+class FakeSeal:
+    """A seal with a key that every test knows."""
+
+    def __init__(self, key: bytes = b"a key for tests") -> None:
+        self._key = key
+
+    def sign(self, payload: Mapping[str, JsonValue]) -> str:
+        return "test." + hmac.digest(self._key, canonical_json(dict(payload)), "sha256").hex()
+
+    def verify(self, payload: Mapping[str, JsonValue], seal: str) -> bool:
+        try:
+            return hmac.compare_digest(self.sign(payload).encode(), seal.encode(errors="replace"))
+        except ValueError:
+            return False

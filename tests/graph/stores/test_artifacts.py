@@ -1,0 +1,108 @@
+"""The contract of the port Artifacts, and what the SQL adapter promises beyond it."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graph.stores.artifacts import SqlArtifacts, encoded
+from graph.stores.engine import Database
+from state.ports import ArtifactGone, Artifacts, NameTaken
+from tests.fakes import FakeArtifacts
+
+SECRET = b"a master secret of thirty-two by"
+
+
+@pytest.fixture
+def store(place: Database | None) -> Artifacts:
+    return FakeArtifacts() if place is None else SqlArtifacts(place.everyday, SECRET)
+
+
+def test_a_text_comes_back_from_its_address(store: Artifacts) -> None:
+    ref = store.put("acme", "¿Por qué? \x00\r\n\t 🗝")
+    assert store.get("acme", ref) == "¿Por qué? \x00\r\n\t 🗝"
+    assert ref.startswith("art-")
+    assert store.get("acme", store.put("acme", "")) == ""
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+@given(text=st.text())
+def test_every_text_comes_back(store: Artifacts, text: str) -> None:
+    assert store.get("acme", store.put("acme", text)) == text
+
+
+def test_the_same_text_has_one_address_per_tenant(store: Artifacts) -> None:
+    ref = store.put("acme", "text")
+    assert store.put("acme", "text") == ref
+    assert store.put("acme", "other text") != ref
+    assert store.put("globex", "text") != ref
+
+
+def test_another_tenants_address_is_gone_in_the_words_of_one_that_never_was(store: Artifacts) -> None:
+    foreign = store.put("globex", "secret plan")
+    never = "art-" + "0" * 64
+    with pytest.raises(ArtifactGone) as of_foreign:
+        store.get("acme", foreign)
+    with pytest.raises(ArtifactGone) as of_never:
+        store.get("acme", never)
+    assert str(of_foreign.value).replace(foreign, never) == str(of_never.value)
+    with pytest.raises(ArtifactGone):
+        store.name("acme", "toolrun://req-1/step-1", foreign)
+
+
+@pytest.mark.parametrize("ref", ["", "art-", "\x00", "\ud800", "art-\ud800", "art-" + "g" * 64, "x" * 10**6])
+def test_what_cannot_be_an_address_is_gone(store: Artifacts, ref: str) -> None:
+    with pytest.raises(ArtifactGone) as gone:
+        store.get("acme", ref)
+    assert len(str(gone.value)) < 600
+    with pytest.raises(ArtifactGone):
+        store.named("acme", ref)
+    with pytest.raises(ArtifactGone):
+        store.name("acme", "toolrun://req-1/step-1", ref)
+
+
+@pytest.mark.parametrize(("text", "kept"), [("a\ud800b", "a\ufffdb"), ("\udc00\ud83d\udd11", "\ufffd🔑")])
+def test_lone_surrogates_are_replaced(store: Artifacts, text: str, kept: str) -> None:
+    ref = store.put("acme", text)
+    assert store.get("acme", ref) == kept
+    assert store.put("acme", kept) == ref
+
+
+def test_a_name_is_given_once(store: Artifacts) -> None:
+    name = "toolrun://req-42/step-3"
+    first, second = store.put("acme", "first"), store.put("acme", "second")
+    store.name("acme", name, first)
+    store.name("acme", name, first)
+    with pytest.raises(NameTaken, match="req-42"):
+        store.name("acme", name, second)
+    assert store.named("acme", name) == first
+
+
+def test_names_belong_to_a_tenant(store: Artifacts) -> None:
+    name = "toolrun://req-42/step-3"
+    ours, theirs = store.put("acme", "ours"), store.put("globex", "theirs")
+    store.name("globex", name, theirs)
+    with pytest.raises(ArtifactGone):
+        store.named("acme", name)
+    store.name("acme", name, ours)
+    assert (store.named("acme", name), store.named("globex", name)) == (ours, theirs)
+
+
+def test_a_name_without_its_body_is_refused(store: Artifacts) -> None:
+    with pytest.raises(ArtifactGone):
+        store.name("acme", "toolrun://req-42/step-3", "art-" + "0" * 64)
+    with pytest.raises(ArtifactGone):
+        store.named("acme", "toolrun://req-42/step-3")
+    with pytest.raises(ValueError, match="printable"):
+        store.name("acme", "toolrun://\x00", store.put("acme", "text"))
+
+
+def test_an_address_is_keyed_by_master_secret_and_tenant(database: Database) -> None:
+    """Without the secret nobody can confirm a guessed text; with another one the old address stays readable."""
+    before, after = SqlArtifacts(database.everyday, SECRET), SqlArtifacts(database.everyday, b"another secret")
+    ref = before.put("acme", "guess me")
+    assert after.put("acme", "guess me") != ref
+    assert after.get("acme", ref) == "guess me"
+
+
+def test_utf8_is_left_alone() -> None:
+    assert encoded("ñ🔑") == "ñ🔑".encode()

@@ -1,0 +1,149 @@
+"""The contract of the port Ledger (H01): exactly one caller runs an effect, also across processes."""
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from graph.stores.engine import Database, open_database
+from graph.stores.ledger import SqlLedger
+from graph.stores.schema import claims
+from state.ports import Claim, Claimed, ClaimRefused, Ledger
+from tests.fakes import NOW, FakeLedger
+
+CLAIM = Claim(
+    key="k1",
+    tenant="acme",
+    thread="T",
+    parent=None,
+    ordinal=0,
+    call_id="call-1",
+    tool="rotate_api_key",
+    arguments_digest="d1",
+    effect="write",
+)
+
+
+def like(**changes: str | int) -> Claim:
+    return CLAIM.model_copy(update=changes)
+
+
+@pytest.fixture
+def ledger(place: Database | None) -> Ledger:
+    return FakeLedger() if place is None else SqlLedger(place.durable)
+
+
+def test_the_first_claim_is_fresh_and_the_next_is_told(ledger: Ledger) -> None:
+    assert ledger.claim(CLAIM, NOW) == Claimed(fresh=True, state="open")
+    assert ledger.claim(CLAIM, NOW) == Claimed(fresh=False, state="open")
+    ledger.close("k1", "done", "art-1")
+    assert ledger.claim(CLAIM, NOW) == Claimed(fresh=False, state="done", result_ref="art-1")
+
+
+def test_a_done_effect_never_changes(ledger: Ledger) -> None:
+    ledger.claim(CLAIM, NOW)
+    ledger.close("k1", "done", "art-1")
+    ledger.close("k1", "done", "art-1")
+    for state, ref in (("done", "art-2"), ("unknown", "art-1"), ("unknown", None)):
+        with pytest.raises(ClaimRefused, match="already done"):
+            ledger.close("k1", state, ref)
+    assert [(row.state, row.result_ref) for row in ledger.rows("acme", "T")] == [("done", "art-1")]
+
+
+def test_an_unknown_effect_may_be_found_done(ledger: Ledger) -> None:
+    ledger.claim(CLAIM, NOW)
+    ledger.close("k1", "unknown", None)
+    assert ledger.claim(CLAIM, NOW) == Claimed(fresh=False, state="unknown")
+    ledger.close("k1", "done", "art-1")
+    assert ledger.claim(CLAIM, NOW).state == "done"
+
+
+def test_closing_needs_a_claim_and_a_state(ledger: Ledger) -> None:
+    with pytest.raises(ClaimRefused, match="never claimed"):
+        ledger.close("k1", "done", "art-1")
+    ledger.claim(CLAIM, NOW)
+    with pytest.raises(ClaimRefused, match="'done' or 'unknown'"):
+        ledger.close("k1", "open", None)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        like(tenant="globex"),
+        like(thread="U"),
+        like(arguments_digest="d2"),
+        like(tool="delete_api_key"),
+        like(ordinal=1),
+        like(parent="0" * 64),
+        like(effect="egress"),
+    ],
+)
+def test_a_key_stands_for_one_effect(ledger: Ledger, other: Claim) -> None:
+    ledger.claim(CLAIM, NOW)
+    ledger.close("k1", "done", "art-of-acme")
+    with pytest.raises(ClaimRefused) as refused:
+        ledger.claim(other, NOW)
+    assert "acme" not in str(refused.value).replace("globex", "")
+
+
+def test_a_call_may_be_named_anew(ledger: Ledger) -> None:
+    ledger.claim(CLAIM, NOW)
+    assert not ledger.claim(like(call_id="call-9"), NOW).fresh
+    assert [row.claim.call_id for row in ledger.rows("acme", "T")] == ["call-1"]
+
+
+def test_rows_are_a_threads_effects_in_order(ledger: Ledger) -> None:
+    for key in ("k3", "k1", "k2"):
+        ledger.claim(like(key=key), NOW)
+    ledger.claim(like(key="k4", thread="U"), NOW)
+    ledger.claim(like(key="k5", tenant="globex"), NOW)
+    ledger.close("k1", "done", "art-1")
+    rows = ledger.rows("acme", "T")
+    assert [(row.claim.key, row.state, row.result_ref) for row in rows] == [
+        ("k3", "open", None),
+        ("k1", "done", "art-1"),
+        ("k2", "open", None),
+    ]
+    assert rows[1].claim == CLAIM
+    assert rows[1].at == NOW
+    assert rows[1].at.utcoffset() == timedelta(0)
+    assert ledger.rows("globex", "T")[0].claim.key == "k5"
+    assert ledger.rows("acme", "elsewhere") == ()
+
+
+def _claim_all(target: Path | str, keys: list[str]) -> list[str]:
+    """In a process of its own: claim every key and say which were fresh."""
+    database = open_database(target)
+    try:
+        ledger = SqlLedger(database.durable)
+        return [key for key in keys if ledger.claim(like(key=key), NOW).fresh]
+    finally:
+        database.close()
+
+
+def test_of_many_processes_exactly_one_is_fresh(target: Path | str) -> None:
+    """They also open the new database at the same time: one creates the schema, the others wait for it."""
+    keys = [f"k{number}" for number in range(50)]
+    with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("spawn")) as pool:
+        fresh = [key for won in pool.map(_claim_all, [target] * 6, [keys] * 6) for key in won]
+    assert sorted(fresh) == sorted(keys)
+
+
+def test_of_many_threads_exactly_one_is_fresh(database: Database) -> None:
+    ledger = SqlLedger(database.durable)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda number: ledger.claim(like(key=f"k{number % 10}"), NOW).fresh, range(200)))
+    assert sum(answers) == 10
+    with database.everyday.connect() as connection:
+        assert len(connection.execute(select(claims)).all()) == 10
+
+
+def test_a_claim_is_on_disk_when_it_returns(database: Database) -> None:
+    with database.durable.connect() as connection:
+        if connection.dialect.name == "sqlite":
+            assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
+        else:
+            assert connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"

@@ -1,0 +1,130 @@
+"""One run per thread at a time: across threads and processes, and after a kill."""
+
+import multiprocessing
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+
+from graph.clock import RandomIds, SystemClock
+from graph.stores.engine import Database, open_database
+from graph.stores.run_lock import LeaseLost, SqlRunLock, ThreadBusy
+from graph.stores.schema import run_leases
+from tests.fakes import FakeClock, SequentialIds
+
+LEASE_S = 0.9
+
+
+def lock_on(database: Database, lease_s: float = LEASE_S) -> SqlRunLock:
+    return SqlRunLock(database.everyday, SystemClock(), RandomIds(), lease_s)
+
+
+def assert_busy(lock: SqlRunLock) -> None:
+    told = "thread T has another run; allowed: one at a time; try again when it is done (if it was killed: after "
+    with pytest.raises(ThreadBusy, match=re.escape(told)), lock.holding("T"):
+        pytest.fail("two runs at once")
+
+
+def test_a_second_run_is_refused_until_the_first_is_over(database: Database) -> None:
+    first, second = lock_on(database), lock_on(database)
+    with first.holding("T"):
+        assert_busy(second)
+        with second.holding("U"):
+            pass
+    with second.holding("T"):
+        pass
+
+
+def test_a_failed_run_gives_the_thread_back(database: Database) -> None:
+    lock = lock_on(database)
+    with pytest.raises(ZeroDivisionError), lock.holding("T"):
+        raise ZeroDivisionError
+    with lock.holding("T"):
+        pass
+
+
+def test_a_long_run_keeps_its_lease(database: Database) -> None:
+    lock = lock_on(database)
+    with lock.holding("T"):
+        time.sleep(2 * LEASE_S)
+        assert_busy(lock)
+
+
+def test_of_many_runs_one_starts(database: Database) -> None:
+    lock = lock_on(database)
+
+    def run(_: int) -> bool:
+        try:
+            with lock.holding("T"):
+                time.sleep(0.3)
+        except ThreadBusy:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(run, range(8))) == 1
+
+
+def test_an_expired_lease_is_free(database: Database) -> None:
+    clock = FakeClock()
+    lock = SqlRunLock(database.everyday, clock, SequentialIds(), lease_s=30)
+    slow = lock.holding("T")
+    slow.__enter__()
+    clock.advance(29)
+    assert_busy(lock)
+    clock.advance(2)
+    with lock.holding("T"):
+        pass
+    # The first run stood still for longer than its lease: another began, and it learns of that.
+    with pytest.raises(LeaseLost, match="agent show T"):
+        slow.__exit__(None, None, None)
+
+
+def test_a_lost_lease_does_not_hide_the_runs_own_error(database: Database) -> None:
+    slow = lock_on(database).holding("T")
+    slow.__enter__()
+    with database.everyday.connect() as connection:
+        connection.execute(update(run_leases).values(token="another run"))
+    with pytest.raises(ZeroDivisionError):
+        slow.__exit__(ZeroDivisionError, ZeroDivisionError(), None)
+    with database.everyday.connect() as connection:
+        assert connection.scalar(select(run_leases.c.token)) == "another run"
+
+
+@pytest.mark.parametrize("lease_s", [0, -1])
+def test_a_lease_must_be_positive(lease_s: float, database: Database) -> None:
+    with pytest.raises(ValueError, match="positive"):
+        lock_on(database, lease_s)
+
+
+def _hold(target: Path | str, ready: Connection) -> None:
+    """In a process of its own: take the thread and never come back."""
+    with lock_on(open_database(target)).holding("T"):
+        ready.send("holding")
+        time.sleep(600)
+
+
+def test_a_killed_run_blocks_its_thread_for_one_lease(target: Path | str) -> None:
+    database = open_database(target)
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_hold, args=(target, theirs))
+    process.start()
+    try:
+        assert ours.poll(60)
+        process.kill()
+        process.join()
+        lock = lock_on(database)
+        assert_busy(lock)
+        time.sleep(LEASE_S + 0.1)
+        with lock.holding("T"):
+            pass
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+        theirs.close()
+        database.close()
