@@ -9,6 +9,7 @@ from typing import Any
 
 from langgraph.types import interrupt
 
+from graph.admission import check_messages
 from graph.build import Graph, build
 from graph.clock import RandomIds, SystemClock
 from graph.conversation import Conversation
@@ -40,6 +41,7 @@ from retrieval.memory import StoreMemory
 from state.context import RequestSettings
 from state.domain import Domain
 from state.node import Node
+from state.policy import effective
 from state.ports import (
     Artifacts,
     Clock,
@@ -54,6 +56,10 @@ from state.ports import (
     Seal,
     TokenCounter,
 )
+
+
+# The embedder of documents and queries: any state.ports.Embedder. Another one needs a library ingested anew.
+EMBEDDER: Callable[[], Embedder] = MiniLM
 
 
 class DomainNotLoaded(ImportError):
@@ -161,7 +167,9 @@ def _opened(settings: Settings, given: dict[str, Any], stack: ExitStack) -> App:
     names = domain.principals()
     identity = Identity(domain, ownership, clock, settings.dev_principal or names[0])
     nodes = make_nodes(settings, ports, interrupt)
-    drawing = build(nodes, identity.scope)
+    drawing = build(
+        nodes, identity.scope, lambda messages: check_messages(messages, effective(domain.policies, clock.now()))
+    )
     saver = stack.enter_context(sqlite_saver(settings.checkpoints_file))
     return App(
         settings,
@@ -205,6 +213,7 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
         make_propose(model=ports.model, artifacts=ports.artifacts),
         make_validate(
             artifacts=ports.artifacts,
+            log=ports.log,
             clock=ports.clock,
             seal=ports.seal,
             pause=pause,
@@ -242,7 +251,7 @@ def _library(
     stack: ExitStack,
     progress: Callable[[int, int], None] | None,
 ) -> Library:
-    library = stack.enter_context(Library.open(settings.home / "library", embedder or MiniLM()))
+    library = stack.enter_context(Library.open(settings.home / "library", embedder or EMBEDDER()))
     library.ingest(domain.corpus, clock.now(), progress=progress)
     return library
 

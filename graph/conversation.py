@@ -8,6 +8,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, Interrupt
 
+from graph.admission import check_question
 from graph.reading import Reading
 from graph.result import DecisionShown, RunResult
 from graph.scope import Identity
@@ -16,15 +17,11 @@ from state.policy import Policy, effective
 from state.ports import Artifacts, Clock, DecisionLog, Ids, Ledger
 from state.record import DecisionRecord
 from state.run import Scope
-from state.work import LapOutcome
+from state.work import LapOutcome, TaskState
 
 Answer = Literal["approve", "reject"]
 OnDecision = Callable[[DecisionShown], None]
 _NODES_PER_LAP = 10  # eight, one repeat of pack and propose, one pause of validate
-
-
-class BadInput(ValueError):
-    """The question cannot be taken: got, allowed, next step. Nothing was written."""
 
 
 class NothingPending(LookupError):
@@ -51,6 +48,11 @@ class Conversation:
         self._artifacts, self._log, self._ledger = artifacts, log, ledger
         self._run_lock, self._policies, self._clock, self._ids = run_lock, policies, clock, ids
 
+    @property
+    def step_limit(self) -> int:
+        """How many steps of the graph a run may take: the policy's bound on decisions, and room for pauses."""
+        return (effective(self._policies, self._clock.now()).max_decisions + 2) * _NODES_PER_LAP
+
     def ask(
         self, question: str, *, as_: str, thread: str | None = None, on_decision: OnDecision | None = None
     ) -> RunResult:
@@ -59,15 +61,8 @@ class Conversation:
         Raises UnknownPrincipal, BadInput, UnknownThread, ThreadBusy before anything is written.
         """
         actor = self.identity.principal(as_)
-        most = effective(self._policies, self._clock.now()).max_input_chars
-        if not question.strip():
-            raise BadInput(f"got an empty question; allowed: 1 to {most} characters; ask something")
-        if len(question) > most:
-            raise BadInput(
-                f"got a question of {len(question)} characters; allowed: at most {most}; shorten it, or add the text "
-                "to the corpus"
-            )
-        scope = self.identity.owner(actor, thread or self._ids.new("thread"))
+        check_question(question, effective(self._policies, self._clock.now()))
+        scope = self.identity.owner(actor, self._ids.new("thread") if thread is None else thread)
         message = HumanMessage(content=question, id=self._ids.new("msg"))
         with self._run_lock.holding(scope.thread):
             return self._run(scope, {"messages": [message]}, on_decision)
@@ -83,57 +78,62 @@ class Conversation:
         with self._run_lock.holding(thread):
             waiting = self._waiting(scope)
             asked = {call["call_id"]: (one.id, call) for one in waiting for call in one.value["approvals"]}
-            for call_id in answers:
-                if call_id not in asked:
-                    raise NothingPending(self._why_not(scope, call_id, sorted(asked)))
             if not answers:
                 raise NothingPending(f"got no answer; pending on this thread: {', '.join(sorted(asked)) or 'nothing'}")
             resumed: dict[str, dict[str, Any]] = {}
             for call_id, decision in answers.items():
+                if call_id not in asked:
+                    raise NothingPending(self._why_not(scope, call_id, sorted(asked)))
                 interrupt_id, call = asked[call_id]
                 answer = {"approval_id": call["approval_id"], "decision": decision}
                 resumed.setdefault(interrupt_id, {})[call_id] = answer
             return self._run(scope, Command(resume=resumed), on_decision)
 
     def result(self, thread: str, *, as_: str) -> RunResult:
-        """How the thread's last turn stands. Raises UnknownPrincipal, UnknownThread."""
+        """How the thread's last turn stands; to an approver, what is pending.
+
+        Raises UnknownPrincipal, UnknownThread.
+        """
         return self._result(self.identity.visitor(self.identity.principal(as_), thread))
 
     def records(self, thread: str, *, as_: str) -> tuple[DecisionShown, ...]:
         """Every decision of a thread, oldest first, the open one last. Raises UnknownPrincipal, UnknownThread."""
+        return self.history(thread, as_=as_).decisions
+
+    def history(self, thread: str, *, as_: str) -> RunResult:
+        """How the thread stands, with the decisions and effects of all its turns; to an approver, what is pending.
+
+        Raises UnknownPrincipal, UnknownThread.
+        """
         scope = self.identity.visitor(self.identity.principal(as_), thread)
         channels = self._channels(scope)
-        reading = self._reading(scope)
-        chain = self._chain(scope, channels.get("head"))
-        shown = [reading.decision(record.hash(), record) for record in chain]
-        still_open = reading.open_decision(channels)
-        return (*shown, *((still_open,) if still_open else ()))
+        return self._shown(scope, self._chain(scope, channels.get("head")), channels)
 
     def _run(self, scope: Scope, given: Any, on_decision: OnDecision | None) -> RunResult:
-        bound = effective(self._policies, self._clock.now()).max_decisions
-        config: RunnableConfig = {
-            "configurable": {"thread_id": scope.thread},
-            "recursion_limit": (bound + 2) * _NODES_PER_LAP,
-        }
+        config: RunnableConfig = {**self._config(scope), "recursion_limit": self.step_limit}
         context = {"principal": scope.actor.name}
         reading = self._reading(scope)
         for update in self.graph.stream(given, config, context=context, stream_mode="updates", durability="sync"):
             filed = update.get("log") if isinstance(update, dict) else None
-            if filed and on_decision is not None:
+            if filed and on_decision is not None and scope.actor == scope.principal:
                 record = self._log.get(scope.tenant, scope.thread, filed["head"])
                 on_decision(reading.decision(filed["head"], record))
         return self._result(scope)
 
     def _result(self, scope: Scope) -> RunResult:
         channels = self._channels(scope)
-        chain = self._chain(scope, channels.get("head"))
-        turn = chain[-1].turn_index if chain else 0
-        task = channels.get("task") or {}
-        objective = task.get("objective") or {}
-        turn = objective.get("index", turn)
-        own = [record for record in chain if record.turn_index == turn and record.outcome is not LapOutcome.ABANDONED]
+        task = TaskState.model_validate(channels.get("task") or {})
+        chain = self._chain(scope, channels.get("head"), task.laps_in_turn) if task.laps_in_turn else []
+        own = [record for record in chain if record.outcome is not LapOutcome.ABANDONED]
+        return self._shown(scope, own, channels)
+
+    def _shown(self, scope: Scope, records: Sequence[DecisionRecord], channels: Mapping[str, Any]) -> RunResult:
         asked = [one.value for one in self._waiting(scope)]
-        return self._reading(scope).result([record.hash() for record in own], own, channels, asked)
+        result = self._reading(scope).result([record.hash() for record in records], records, channels, asked)
+        if scope.actor == scope.principal:
+            return result
+        # An approver answers calls; the conversation they came from is the owner's.
+        return result.model_copy(update={"answer": None, "decisions": (), "effects": ()})
 
     def _config(self, scope: Scope) -> RunnableConfig:
         return {"configurable": {"thread_id": scope.thread}}
@@ -145,8 +145,8 @@ class Conversation:
     def _waiting(self, scope: Scope) -> tuple[Interrupt, ...]:
         return tuple(self.graph.get_state(self._config(scope)).interrupts)
 
-    def _chain(self, scope: Scope, head: str | None) -> list[DecisionRecord]:
-        return list(reversed(self._log.chain(scope.tenant, scope.thread, head)))
+    def _chain(self, scope: Scope, head: str | None, limit: int | None = None) -> list[DecisionRecord]:
+        return list(reversed(self._log.chain(scope.tenant, scope.thread, head, limit)))
 
     def _reading(self, scope: Scope) -> Reading:
         return Reading(self._artifacts, self._ledger, scope)

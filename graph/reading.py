@@ -12,9 +12,9 @@ from state.context import ContextManifest, Packed
 from state.ports import ArtifactGone, Artifacts, Ledger
 from state.record import DecisionRecord
 from state.request import Attempt
-from state.run import Scope
+from state.run import RequestContext, Scope
 from state.verdict import VERDICTS, Denied, Verdict
-from state.work import PROPOSAL, Act, Answer, Clarify, Decision, Escalate, Proposal, Status, TaskState
+from state.work import PROPOSAL, Act, Answer, Clarify, Decision, Escalate, LapOutcome, Proposal, Status, TaskState
 
 GONE = "gone"
 
@@ -66,6 +66,8 @@ class Reading:
         return DecisionShown(
             record=name,
             index=record.index,
+            turn=record.turn_index,
+            question=self.body(record.turn_ref),
             kind=record.decision.kind.value if record.decision else "",
             toolset=record.decision.toolset if record.decision else "",
             rule=record.decision.rule if record.decision else "",
@@ -75,7 +77,7 @@ class Reading:
             proposal=self.shown(self.proposal(record.proposal_ref), record.verdicts),
             verdicts=record.verdicts,
             observations=tuple(
-                ObservationShown(observation=seen, body=json.loads(self.body(seen.ref) or "{}"))
+                ObservationShown(**seen.model_dump(), body=json.loads(self.body(seen.ref) or "{}"))
                 for seen in record.observations
             ),
             attempts=record.attempts,
@@ -86,11 +88,14 @@ class Reading:
         if not channels.get("decision"):
             return None
         decision = Decision.model_validate(channels["decision"])
+        request = RequestContext.model_validate(channels["request"])
         packed = Packed.model_validate(channels["manifest"]) if channels.get("manifest") else None
         verdicts = VERDICTS.validate_python(channels.get("verdicts") or ())
         return DecisionShown(
             record=None,
             index=decision.index,
+            turn=request.turn_index,
+            question=self.body(request.turn_ref),
             kind=decision.kind.value,
             toolset=decision.toolset,
             rule=decision.rule,
@@ -130,7 +135,7 @@ class Reading:
     def result(
         self, names: Sequence[str], records: Sequence[DecisionRecord], channels: Mapping[str, Any], asked: Sequence[Any]
     ) -> RunResult:
-        """The result of a turn: `records` are its decisions, oldest first, `asked` the interrupts that wait."""
+        """How a thread stands: `records` are the decisions to show, oldest first, `asked` the interrupts that wait."""
         pending = tuple(
             PendingCall.model_validate(call) for question in asked for call in question.get("approvals", ())
         )
@@ -138,15 +143,25 @@ class Reading:
         status = Status.NEEDS_APPROVAL if pending else (task.status if task else None) or Status.FAILED
         decisions = [self.decision(name, record) for name, record in zip(names, records, strict=True)]
         still_open = self.open_decision(channels)
-        last = self.proposal(records[-1].proposal_ref) if records and not pending else None
+        over = bool(records) and status not in (Status.NEEDS_APPROVAL, Status.FAILED)
         return RunResult(
             thread=self._scope.thread,
             status=status,
-            answer=answer_shown(last),
+            error=why_failed(records) if status is Status.FAILED else None,
+            answer=answer_shown(self.proposal(records[-1].proposal_ref)) if over else None,
             pending=pending,
             decisions=(*decisions, *((still_open,) if still_open else ())),
             effects=self.effects(records),
         )
+
+
+def why_failed(records: Sequence[DecisionRecord]) -> str:
+    """Why a turn brought no answer: what became of its last model call, or that it was cut off."""
+    attempts = records[-1].attempts if records else ()
+    if records and records[-1].outcome is LapOutcome.MODEL_FAILED and attempts:
+        outcome = attempts[-1].outcome
+        return f"{outcome.name}: {outcome.detail}" if outcome.detail else outcome.name
+    return "the turn was cut off before it ended; ask again on this thread"
 
 
 def answer_shown(proposal: Proposal | None) -> AnswerShown | None:

@@ -34,18 +34,19 @@ class PendingCall(Value):
     note: str = ""
 
 
-class ObservationShown(Value):
-    """An observation with its body."""
+class ObservationShown(Observation):
+    """An observation with its body: what the call showed, read from its address."""
 
-    observation: Observation
     body: dict[str, JsonValue]
 
 
 class DecisionShown(Value):
-    """One decision as filed. `record` is null while the decision is still open."""
+    """One decision as filed. `record` is null while the decision is still open, `question` when it was erased."""
 
     record: str | None
     index: int
+    turn: int
+    question: str | None
     kind: str
     toolset: str
     rule: str
@@ -69,10 +70,14 @@ class EffectShown(Value):
 
 
 class RunResult(Value):
-    """The outcome of one turn: status, answer or pending calls, and every decision of the turn."""
+    """The outcome of one turn: status, answer or pending calls, and every decision of the turn.
+
+    `error` says why a run failed, and is null otherwise.
+    """
 
     thread: str
     status: Status
+    error: str | None = None
     answer: AnswerShown | None
     pending: tuple[PendingCall, ...]
     decisions: tuple[DecisionShown, ...]

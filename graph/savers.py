@@ -1,5 +1,6 @@
 """LangGraph's SQLite savers and store, set up for this house: WAL, one fsync less, a strict serializer (H06, H24)."""
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
@@ -93,11 +94,21 @@ def _connection(path: Path, isolation_level: _Isolation) -> Iterator[sqlite3.Con
         with _opening(path):
             for pragma in _PRAGMAS:
                 connection.execute(pragma)
+            # Taken back, but asked for: a locked or read-only file must show itself now, not halfway in a run.
+            for statement in ("BEGIN IMMEDIATE", "PRAGMA user_version=0", "ROLLBACK"):
+                connection.execute(statement)
         yield connection
+
+
+def _probe(path: Path) -> None:
+    with _connection(path, isolation_level=None):
+        pass
 
 
 @asynccontextmanager
 async def _async_connection(path: Path, isolation_level: _Isolation) -> AsyncIterator[aiosqlite.Connection]:
+    # A failed opening leaves aiosqlite's worker thread to print a traceback of its own: fail before it starts.
+    await asyncio.to_thread(_probe, path)
     with _opening(path):
         connection = await aiosqlite.connect(path, isolation_level=isolation_level, timeout=BUSY_TIMEOUT_S)
     try:

@@ -47,7 +47,6 @@ class Settings(BaseSettings):
     reserved_output_tokens: int = Field(default=1_024, ge=64)
     temperature: float = Field(default=0.0, ge=0, le=2)
     tokenizer: str = Field(default="o200k_base", min_length=1)
-    embedder: str = Field(default="minilm-int8", min_length=1)
 
     @field_validator("secret", "previous_secrets")
     @classmethod

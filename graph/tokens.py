@@ -1,5 +1,7 @@
 """Token counts: exact for the published encodings, offline (B5)."""
 
+from collections.abc import Sequence
+
 from toktok import batch_count
 
 ENCODINGS = ("o200k_base", "cl100k_base", "o200k_harmony")
@@ -24,5 +26,9 @@ class EncodingCounter:
         return self._name
 
     def count(self, text: str) -> int:
-        """The exact number of tokens. One text at a time wants no worker threads."""
-        return int(batch_count([text], self._name, threads=1)[0])
+        """The exact number of tokens."""
+        return self.count_all([text])[0]
+
+    def count_all(self, texts: Sequence[str]) -> list[int]:
+        """The exact number of tokens of each text. A request's worth of texts wants no worker threads."""
+        return [int(count) for count in batch_count(texts, self._name, threads=1)]

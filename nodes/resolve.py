@@ -1,5 +1,6 @@
 """resolve (L1): fix who asks what, when, and on which state. Nothing here comes from a model."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import JsonValue
@@ -39,15 +40,14 @@ def make_resolve(*, clock: Clock, ids: Ids, artifacts: Artifacts, log: DecisionL
         now = clock.now()
         turn_ref = artifacts.put(scope.tenant, text)
         task = reads.task or TaskState()
-        edited = reads.head is not None and _edited(log, scope, reads.head, task)
+        edited = _edited(log, scope, reads.head, task)
         new_turn = task.objective is None or task.status is not None or task.objective.ref != turn_ref
         if new_turn:
             index = 1 if task.objective is None else task.objective.index + 1
             turn = UserTurn(index=index, message_id=message_id or ids.new("msg"), ref=turn_ref, at=now)
             task = _new_turn(task, turn, reads.head)
         elif edited:
-            # What a plan lap opened was opened for another state.
-            task = task.model_copy(update={"opened": (), "steps": ()})
+            task = task.model_copy(update={"steps": ()})  # they were planned for another state
         assert task.objective is not None
         request = RequestContext(
             request_id=ids.new("req"),
@@ -64,7 +64,7 @@ def make_resolve(*, clock: Clock, ids: Ids, artifacts: Artifacts, log: DecisionL
     return Node("resolve", Reads, Writes, run, ports=("clock", "ids", "artifacts", "decision log"))
 
 
-def human_message(messages: list[Any]) -> tuple[str | None, str]:
+def human_message(messages: Sequence[Any]) -> tuple[str | None, str]:
     """The id and text of a run's input.
 
     Raises NotOneHumanMessage when the last message is not a human one with text.
@@ -90,12 +90,14 @@ def human_message(messages: list[Any]) -> tuple[str | None, str]:
     return (identity if isinstance(identity, str) else None), content
 
 
-def _edited(log: DecisionLog, scope: Scope, head: str, task: TaskState) -> bool:
+def _edited(log: DecisionLog, scope: Scope, head: str | None, task: TaskState) -> bool:
+    if head is None:
+        return task != TaskState()  # no record left this task behind
     return log.get(scope.tenant, scope.thread, head).task_hash != digest(task)
 
 
 def _new_turn(task: TaskState, turn: UserTurn, head: str | None) -> TaskState:
-    """The task at a new message: what was done stays known, what was opened or found for the last turn does not.
+    """The task at a new message: what was done stays known, what was planned or found for the last turn does not.
 
     The record at the head is the one that ended the turn before.
     """

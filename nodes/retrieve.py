@@ -1,6 +1,6 @@
 """retrieve (L3): candidates for the decision, filtered by permission and validity before any ranking."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from retrieval.fuse import Fused, QueryHits, fuse
@@ -21,6 +21,10 @@ _MEMORY_TRUST = {
 }
 
 
+# An open ticket helps to find evidence where the question alone does not, and must not outweigh the question.
+_HINT = 0.6
+
+
 class Reads(Value):
     """The request context, the decision with its route and limits, the task with its queries."""
 
@@ -35,6 +39,23 @@ class Writes(Value):
     candidates: str | None
 
 
+class _Bodies:
+    """What a snapshot names: addressed at once, stored together with it."""
+
+    def __init__(self, artifacts: Artifacts, tenant: str) -> None:
+        self._artifacts, self._tenant = artifacts, tenant
+        self._texts: list[str] = []
+
+    def add(self, text: str) -> str:
+        """The address of a text that the snapshot will name."""
+        self._texts.append(text)
+        return self._artifacts.address(self._tenant, text)
+
+    def stored_with(self, snapshot: str) -> str:
+        """Store what was added and the snapshot, all or nothing; the snapshot's address."""
+        return self._artifacts.put_all(self._tenant, [*self._texts, snapshot])[-1]
+
+
 def make_retrieve(*, index: Index, lexical: Lexical, memory: MemoryStore, artifacts: Artifacts) -> Node:
     """The retrieve node."""
 
@@ -43,28 +64,31 @@ def make_retrieve(*, index: Index, lexical: Lexical, memory: MemoryStore, artifa
         if decision.route is Route.NONE and not decision.memory_limit:
             return Writes(candidates=None)
         access = Access(tenant=scope.tenant, groups=scope.principal.groups, products=scope.principal.products, now=now)
-        queries = _queries(reads, scope, artifacts) if decision.route is not Route.NONE else ()
-        key = _key(queries, decision, access, index.generation(access))
+        queries = _queries(reads, scope, artifacts) if decision.route is not Route.NONE else {}
+        bodies = _Bodies(artifacts, scope.tenant)
+        remembered, forgotten = _memories(decision, scope, now, bodies)
+        memories = {kept.item_id: kept.ref for kept in remembered} | {out.item_id: out.reason for out in forgotten}
+        key = _key(queries, decision, access, index.generation(access), memories)
         for done in reads.task.retrieved:
             if done.key == key:  # nothing changed: an unchanged retrieval is never repeated (L9)
                 return Writes(candidates=done.snapshot_ref)
         found, excluded = _documents(queries, decision, access)
-        remembered, forgotten = _memories(decision, scope, now)
         snapshot = Snapshot(
             key=key,
-            queries=tuple(artifacts.put(scope.tenant, query) for query in queries),
-            candidates=(*(_document(scope, fused, now) for fused in found), *remembered),
+            queries=tuple(bodies.add(query) for query in queries),
+            candidates=(*(_document(fused, now, bodies) for fused in found), *remembered),
             excluded=(*excluded, *forgotten),
         )
-        return Writes(candidates=artifacts.put(scope.tenant, snapshot.model_dump_json()))
+        return Writes(candidates=bodies.stored_with(snapshot.model_dump_json()))
 
     def _documents(
-        queries: Sequence[str], decision: Decision, access: Access
+        queries: Mapping[str, float], decision: Decision, access: Access
     ) -> tuple[Sequence[Fused], tuple[NotChosen, ...]]:
         k = decision.candidates_limit
         dense = [index.search(query, access, k) for query in queries]
         words = [lexical.search(query, access, k) for query in queries]
-        fused = fuse([QueryHits(dense=d.hits, lexical=w.hits) for d, w in zip(dense, words, strict=True)])[:k]
+        hits = zip(dense, words, queries.values(), strict=True)
+        fused = fuse([QueryHits(dense=d.hits, lexical=w.hits, weight=weight) for d, w, weight in hits])[:k]
         found = {version for branch in (*dense, *words) for version in branch.excluded}
         excluded = sorted(found, key=lambda version: version.source)
         return fused, tuple(
@@ -78,14 +102,14 @@ def make_retrieve(*, index: Index, lexical: Lexical, memory: MemoryStore, artifa
             for version in excluded
         )
 
-    def _document(scope: Scope, fused: Fused, now: datetime) -> Candidate:
+    def _document(fused: Fused, now: datetime, bodies: _Bodies) -> Candidate:
         chunk = fused.chunk
         return Candidate(
             item_id=chunk.source,
             kind=Kind.EVIDENCE,
             source=chunk.source,
             trust=Trust.UNTRUSTED,
-            ref=artifacts.put(scope.tenant, chunk.text),
+            ref=bodies.add(chunk.text),
             version=chunk.version,
             retrieved_at=now,
             tenant=chunk.tenant,
@@ -100,19 +124,19 @@ def make_retrieve(*, index: Index, lexical: Lexical, memory: MemoryStore, artifa
         )
 
     def _memories(
-        decision: Decision, scope: Scope, now: datetime
+        decision: Decision, scope: Scope, now: datetime, bodies: _Bodies
     ) -> tuple[tuple[Candidate, ...], tuple[NotChosen, ...]]:
         if not decision.memory_limit:
             return (), ()
         recalled = memory.recall(scope, decision.memory_purpose, now)
-        kept = [_memory(scope, record, now) for record in (*recalled.facts, *recalled.hypotheses)]
+        kept = [_memory(record, now, bodies) for record in (*recalled.facts, *recalled.hypotheses)]
         excluded = tuple(
             NotChosen(item_id=memory_id, kind=Kind.MEMORY, source=f"memory://{memory_id}", reason=reason)
             for memory_id, reason in recalled.excluded
         )
         return tuple(kept), excluded
 
-    def _memory(scope: Scope, record: MemoryRecord, now: datetime) -> Candidate:
+    def _memory(record: MemoryRecord, now: datetime, bodies: _Bodies) -> Candidate:
         trust = _MEMORY_TRUST[record.source]
         label = "hypothesis, inferred by a model: " if trust is Trust.UNTRUSTED else ""
         text = f"{label}{record.text} (source: {record.source_ref}, since {record.created_at.date().isoformat()})"
@@ -121,7 +145,7 @@ def make_retrieve(*, index: Index, lexical: Lexical, memory: MemoryStore, artifa
             kind=Kind.MEMORY,
             source=f"memory://{record.memory_id}",
             trust=trust,
-            ref=artifacts.put(scope.tenant, text),
+            ref=bodies.add(text),
             version=record.created_at.isoformat(),
             retrieved_at=now,
             tenant=record.tenant,
@@ -136,20 +160,22 @@ def make_retrieve(*, index: Index, lexical: Lexical, memory: MemoryStore, artifa
     return Node("retrieve", Reads, Writes, run, ports=("index", "lexical", "memory", "artifacts"))
 
 
-def _queries(reads: Reads, scope: Scope, artifacts: Artifacts) -> tuple[str, ...]:
-    """What to look for: the user's turn, what the principal's records say the case is about, the model's searches."""
-    turn = artifacts.get(scope.tenant, reads.request.turn_ref)
-    facts = [fact.value for fact in scope.principal.facts if fact.seeks]
-    searches = [artifacts.get(scope.tenant, ref) for ref in reads.task.query_refs]
-    return tuple(dict.fromkeys([turn, *facts, *searches]))
+def _queries(reads: Reads, scope: Scope, artifacts: Artifacts) -> dict[str, float]:
+    """What to look for, with its weight: the user's turn, the model's searches, what records say the case is about."""
+    texts = artifacts.get_all(scope.tenant, (reads.request.turn_ref, *reads.task.query_refs))
+    turn, searches = texts[reads.request.turn_ref], [texts[ref] for ref in reads.task.query_refs]
+    hints = [fact.value for fact in scope.principal.facts if fact.seeks]
+    return {**dict.fromkeys(hints, _HINT), **dict.fromkeys(searches, 1.0), turn: 1.0}
 
 
-def _key(queries: Sequence[str], decision: Decision, access: Access, generation: str) -> str:
+def _key(
+    queries: Mapping[str, float], decision: Decision, access: Access, generation: str, memories: Mapping[str, str]
+) -> str:
     return digest(
         {
-            "queries": list(queries),
+            "queries": dict(queries),
             "limit": decision.candidates_limit,
-            "memory": [decision.memory_purpose, decision.memory_limit],
+            "memory": [decision.memory_purpose, decision.memory_limit, dict(memories)],
             "tenant": access.tenant,
             "groups": None if access.groups is None else list(access.groups),
             "products": list(access.products),

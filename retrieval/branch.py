@@ -7,6 +7,7 @@ from retrieval.catalogue import Catalogue
 from state.knowledge import Chunk, Hit
 from state.ports import Found
 from state.run import Access
+from state.value import Value
 
 Ranked = list[tuple[str, float]]
 """Chunk ids with their score, best first."""
@@ -14,11 +15,19 @@ Ranked = list[tuple[str, float]]
 ROUNDS = 4
 
 
+class Generation(Value):
+    """The chunks of one state of a document version, and when they stop being in force, in microseconds since 1970."""
+
+    name: str
+    chunks: tuple[Chunk, ...]
+    until_us: int
+
+
 class ChunkStore(Protocol):
     """The writing side of a branch. Times are microseconds since 1970."""
 
-    def add(self, tenant: str, generation: str, chunks: Sequence[Chunk], until_us: int) -> None:
-        """Write the chunks of a new generation. Raises IngestIncomplete when not all of them arrived."""
+    def add(self, tenant: str, generations: Sequence[Generation]) -> None:
+        """Write new generations together. Raises IngestIncomplete when not all chunks arrived."""
         ...
 
     def end(self, tenant: str, generation: str, until_us: int) -> None:

@@ -6,88 +6,32 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, bindparam, select
+from sqlalchemy import BindParameter, Connection, Engine, Row, bindparam, select
 
-from retrieval.access import FOREVER_US, Window, admits, known_groups, microseconds, moment, tenants
+from retrieval.access import FOREVER_US, Window, known_groups, microseconds, moment, tenants
+from retrieval.entries import Change, Entry, Readable, Revision, Stand
 from retrieval.tables import changes, chunks, documents, leftovers, reachable, revisions
 from state.canonical import digest
 from state.context import DropReason
 from state.knowledge import Chunk, Excluded
 from state.run import Access
-from state.value import Value
 
 KEPT_GENERATIONS = 256  # answers of `generation` remembered per process
-
-
-class Entry(Value):
-    """One document version as the catalogue knows it."""
-
-    tenant: str
-    document_id: str
-    version: str
-    generation: str
-    file: str
-    acl: tuple[str, ...]
-    product: str
-    window: Window
-    chunks: int
-
-    @property
-    def source(self) -> str:
-        return f"{self.document_id}@{self.version}"
-
-    def admitted(self, access: Access) -> bool:
-        """Whether the access may see this version at all, at any time."""
-        return admits(access, self.tenant, self.acl, self.product)
-
-
-class Change(Value):
-    """A line of the audit log. An acl is None where the version did not exist; times in microseconds since 1970."""
-
-    at_us: int
-    tenant: str
-    source: str
-    file: str
-    action: str
-    acl_before: tuple[str, ...] | None
-    acl_after: tuple[str, ...] | None
-
-
-class Revision(Value):
-    """How often a tenant's part of the library was changed, and which opened library did it last."""
-
-    tenant: str
-    number: int
-    writer: str
 
 
 @dataclass(frozen=True)
 class _Named:
     """A remembered generation: good while the revisions are the same and no version begins or ends."""
 
-    revisions: tuple["Revision", ...]
+    revisions: tuple[Revision, ...]
     from_us: int
     until_us: int
     name: str
 
 
-class Stand(Value):
-    """Where the library stands for an access: its tenants' revisions, and generations that must not be found."""
-
-    revisions: tuple[Revision, ...]
-    not_live: tuple[str, ...]
-
-
-class Readable(Value):
-    """The chunks that may be read, by id, and the revisions they were judged at."""
-
-    chunks: dict[str, Chunk]
-    revisions: tuple[Revision, ...]
-
-
 _ENTRY = [column for column in documents.c if column.name not in {"text", "supersedes"}]
-_IDS = bindparam("ids", expanding=True)
-_TENANTS = bindparam("tenants", expanding=True)
+_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
+_TENANTS: BindParameter[Any] = bindparam("tenants", expanding=True)
 
 # Built once: putting a statement together costs more than running it.
 _ALL_REVISIONS = select(revisions).order_by(revisions.c.tenant)

@@ -13,19 +13,17 @@ from chromadb.api.models.Collection import Collection
 from chromadb.config import Settings
 from chromadb.errors import ChromaError, NotFoundError
 
-from retrieval.access import known_groups, microseconds, readers_matching, readers_of, tenants
-from retrieval.branch import Ranked, checked
+from retrieval.access import known_groups, tenants
+from retrieval.branch import Generation, Ranked, checked
 from retrieval.catalogue import Catalogue
+from retrieval.dense_record import Condition, embedded_text, metadata, where
 from retrieval.faults import EmbedderMismatch, IngestIncomplete, StoreUnavailable
 from retrieval.tenant import place_name
 from retrieval.words import query_words
-from state.knowledge import Chunk
 from state.ports import Embedder, Found
 from state.run import Access
 
-Condition = dict[str, Any]
-"""A filter in Chroma's own form, whose declared type is too narrow to build one with."""
-
+ATTEMPTS = 4
 MAX_BATCH = 5_000  # Chroma takes 5,461 records at once
 
 
@@ -46,7 +44,7 @@ class ChromaIndex:
         self._collections: dict[str, Collection] = {}
         # A client must not be closed under a query of another thread.
         self._using = threading.Lock()
-        self._client = self._open()
+        self._client: Client | None = self._open()
 
     def search(self, query: str, access: Access, k: int) -> Found:
         """The k chunks nearest to the query that the access may read now, best first; ties by chunk id."""
@@ -57,14 +55,7 @@ class ChromaIndex:
         self._catch_up(tenants(access))
 
         def rank(wanted: int, not_live: tuple[str, ...]) -> Ranked:
-            condition = where(access, not_live)
-            try:
-                found = self._nearest(vector, tenants(access), condition, wanted)
-            except ChromaError:
-                # Another process may be writing at this moment: its half-written state confuses an older client.
-                with self._using:
-                    self._reopen()
-                found = self._nearest(vector, tenants(access), condition, wanted)
+            found = self._nearest(vector, tenants(access), where(access, not_live), wanted)
             return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:wanted]
 
         with _reachable():
@@ -74,31 +65,34 @@ class ChromaIndex:
         """The name of everything this access may see now."""
         return self._catalogue.generation(access)
 
-    def add(self, tenant: str, generation: str, chunks: Sequence[Chunk], until_us: int) -> None:
-        """Embed and write the chunks of a new generation, title and headings included in what is embedded."""
-        for start in range(0, len(chunks), MAX_BATCH):
-            batch = chunks[start : start + MAX_BATCH]
-            vectors = self._embedder.embed([*map(embedded_text, batch)])
+    def add(self, tenant: str, generations: Sequence[Generation]) -> None:
+        """Embed and write new generations, title and headings included in what is embedded."""
+        rows = [(chunk, generation) for generation in generations for chunk in generation.chunks]
+        for start in range(0, len(rows), MAX_BATCH):
+            batch = rows[start : start + MAX_BATCH]
+            vectors = self._embedder.embed([embedded_text(chunk) for chunk, _ in batch])
             with _reachable(), self._using:
-                collection = self._client.get_or_create_collection(
+                collection = self._connected().get_or_create_collection(
                     place_name(tenant),
                     metadata={"tenant": tenant, **self._made_by()},
                     configuration={"hnsw": {"space": "cosine"}},
                     embedding_function=None,
                 )
                 collection.add(
-                    ids=[chunk.chunk_id for chunk in batch],
+                    ids=[chunk.chunk_id for chunk, _ in batch],
                     embeddings=np.asarray(vectors, dtype=np.float32),
-                    metadatas=[_metadata(chunk, generation, until_us) for chunk in batch],
+                    metadatas=[metadata(chunk, generation) for chunk, generation in batch],
                 )
         # `add` passes over an id that exists, without a word.
-        written = len(self._ids(tenant, generation))
-        if written != len(chunks):
-            raise IngestIncomplete(f"dense index: {written} of {len(chunks)} chunks of {chunks[0].source} were written")
+        written = len(self._ids(tenant, [generation.name for generation in generations]))
+        if written != len(rows):
+            raise IngestIncomplete(
+                f"dense index: {written} of {len(rows)} chunks from {rows[0][0].source} on were written"
+            )
 
     def end(self, tenant: str, generation: str, until_us: int) -> None:
         """Change when a generation's chunks stop being in force."""
-        ids = self._ids(tenant, generation)
+        ids = self._ids(tenant, [generation])
         with _reachable(), self._using:
             collection = self._collection(tenant)
             for start in range(0, len(ids), MAX_BATCH):
@@ -110,9 +104,9 @@ class ChromaIndex:
         """Delete generations; one that is not there is no error."""
         with _reachable(), self._using:
             collection = self._collection(tenant)
-            for generation in generations:
-                if collection is not None:
-                    collection.delete(where={"generation": generation})
+            if collection is not None and generations:
+                condition: Condition = {"generation": {"$in": list(generations)}}
+                collection.delete(where=condition)
 
     def catch_up(self) -> None:
         """See what other processes have written; an ingest does so before it writes."""
@@ -121,7 +115,7 @@ class ChromaIndex:
     def close(self) -> None:
         """Let go of the store's files."""
         with self._using:
-            self._client.close()
+            self._disconnect()
 
     def _open(self) -> Client:
         with _reachable():
@@ -138,43 +132,56 @@ class ChromaIndex:
                     raise EmbedderMismatch(_spelt(built_by), _spelt(made_by))
             return client
 
-    def _reopen(self) -> None:
-        self._client.close()
+    def _connected(self) -> Client:
+        # A client that could not be opened again is tried anew by the next search.
+        if self._client is None:
+            self._client = self._open()
+        return self._client
+
+    def _disconnect(self) -> None:
+        if self._client is not None:
+            self._client.close()
+        self._client = None
         self._collections.clear()
-        self._client = self._open()
 
     def _catch_up(self, tenant_names: Sequence[str] | None) -> None:
         with self._using:
             for revision in self._catalogue.revisions(tenant_names):
                 if revision.writer != self._writer and self._known.get(revision.tenant) != revision.number:
-                    self._reopen()
+                    self._disconnect()
+                    self._connected()
                     return
                 self._known[revision.tenant] = revision.number
 
-    def _nearest(self, vector: list[float], tenant_names: Sequence[str], condition: Condition, wanted: int) -> Ranked:
-        vectors = np.asarray([vector], dtype=np.float32)
-        ranked: Ranked = []
+    def _nearest(
+        self,
+        vector: list[float],
+        tenant_names: Sequence[str],
+        condition: Condition,
+        wanted: int,
+        attempts: int = ATTEMPTS,
+    ) -> Ranked:
         with self._using:
-            for tenant in tenant_names:
-                collection = self._collection(tenant)
-                if collection is None:
-                    continue
-                found = collection.query(
-                    query_embeddings=vectors, n_results=wanted, where=condition, include=["distances"]
-                )
-                distances = (found["distances"] or [[]])[0]
-                ranked += [(i, 1.0 - float(distance)) for i, distance in zip(found["ids"][0], distances, strict=True)]
-        return ranked
+            try:
+                collections = [self._collection(tenant) for tenant in tenant_names]
+                return [hit for one in collections if one for hit in _query(one, vector, condition, wanted)]
+            except ChromaError:
+                # Another process may be writing at this moment: what it half wrote confuses an older client.
+                self._disconnect()
+                if attempts == 1:
+                    raise
+        return self._nearest(vector, tenant_names, condition, wanted, attempts - 1)
 
-    def _ids(self, tenant: str, generation: str) -> list[str]:
+    def _ids(self, tenant: str, generations: list[str]) -> list[str]:
+        condition: Condition = {"generation": {"$in": generations}}
         with _reachable(), self._using:
             collection = self._collection(tenant)
-            return collection.get(where={"generation": generation}, include=[])["ids"] if collection else []
+            return collection.get(where=condition, include=[])["ids"] if collection else []
 
     def _collection(self, tenant: str) -> Collection | None:
         if tenant not in self._collections:
             try:
-                found = self._client.get_collection(place_name(tenant), embedding_function=None)
+                found = self._connected().get_collection(place_name(tenant), embedding_function=None)
             except NotFoundError:
                 return None
             self._collections[tenant] = found
@@ -184,40 +191,15 @@ class ChromaIndex:
         return {"embedder": self._embedder.name, "dimension": self._embedder.dimension}
 
 
-def where(access: Access, not_live: Sequence[str]) -> Condition:
-    """The filter of a search: positive, and never empty (H08). It stands before the ranking.
-
-    `$contains` is the operator that looks into a list; `$in` on one finds nothing, silently.
-    """
-    readers: list[Condition] = [{"readers": {"$contains": reader}} for reader in readers_matching(access)]
-    now_us = microseconds(access.now)
-    parts: list[Condition] = [
-        readers[0] if len(readers) == 1 else {"$or": readers},
-        {"from_us": {"$lte": now_us}},
-        {"until_us": {"$gt": now_us}},
-    ]
-    if access.products:
-        parts.append({"product": {"$in": ["", *access.products]}})
-    if not_live:
-        parts.append({"generation": {"$nin": list(not_live)}})
-    return {"$and": parts}
-
-
-def embedded_text(chunk: Chunk) -> str:
-    """What of a chunk is embedded: title and heading path first, since the text alone may not name its subject."""
-    heading = " > ".join(dict.fromkeys((chunk.title, *chunk.headings)))
-    return f"{heading}\n{chunk.text}"
-
-
-def _metadata(chunk: Chunk, generation: str, until_us: int) -> dict[str, Any]:
-    return {
-        "source": chunk.source,
-        "generation": generation,
-        "readers": readers_of(chunk.acl),
-        "product": chunk.product,
-        "from_us": microseconds(chunk.effective_from),
-        "until_us": until_us,
-    }
+def _query(collection: Collection, vector: list[float], condition: Condition, wanted: int) -> Ranked:
+    found = collection.query(
+        query_embeddings=np.asarray([vector], dtype=np.float32),
+        n_results=wanted,
+        where=condition,
+        include=["distances"],
+    )
+    distances = (found["distances"] or [[]])[0]
+    return [(chunk_id, 1.0 - float(d)) for chunk_id, d in zip(found["ids"][0], distances, strict=True)]
 
 
 def _spelt(made_by: dict[str, Any]) -> str:

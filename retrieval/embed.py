@@ -80,7 +80,9 @@ class MiniLM:
 
 def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
     tokenizer, session = _loaded()
-    encodings = tokenizer.encode_batch([text[:MAX_CHARS] for text in texts])
+    # A lone surrogate, which JSON can carry, is no text for the tokenizer.
+    clean = [text[:MAX_CHARS].encode("utf-8", "replace").decode() for text in texts]
+    encodings = tokenizer.encode_batch(clean)
     ids = np.zeros((len(texts), max(len(encoding.ids) for encoding in encodings)), dtype=np.int64)
     mask = np.zeros_like(ids)
     for row, encoding in enumerate(encodings):

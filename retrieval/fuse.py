@@ -20,10 +20,11 @@ class Weights(Value):
 
 
 class QueryHits(Value):
-    """What the branches found for one query, best first."""
+    """What the branches found for one query, best first. `weight` scales its relevance: 1 for the question itself."""
 
     dense: tuple[Hit, ...] = ()
     lexical: tuple[Hit, ...] = ()
+    weight: float = Field(default=1.0, ge=0, le=1)
 
 
 class Fused(Value):
@@ -74,7 +75,7 @@ def _fuse_one(query: QueryHits, weights: Weights) -> list[Fused]:
         near = _between(scores[chunk_id].get("dense", 0.0), COSINE_FLOOR, COSINE_CEILING)
         shared = LEXICAL_SHARE * _between(scores[chunk_id].get("lexical", 0.0), 0.0, 1.0)
         strength = 1 - (1 - near) * (1 - shared)
-        relevance = min(1.0, strength * (1 + share) / 2)
+        relevance = query.weight * min(1.0, strength * (1 + share) / 2)
         fused.append(Fused(chunk=chunk, relevance=relevance, scores={**scores[chunk_id], "fused": share}))
     return fused
 

@@ -7,12 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from retrieval.access import FOREVER_US, microseconds
-from retrieval.branch import ChunkStore
+from retrieval.branch import ChunkStore, Generation
 from retrieval.chunk import RECIPE, chunk_document, generation_of
 from retrieval.document import Document, parse_document
-from retrieval.faults import BrokenDocument, IngestBusy
+from retrieval.faults import BrokenDocument, IngestBusy, StoreUnavailable
 from retrieval.publish import Edition, Held, Publisher
+from retrieval.tables import reachable
 from state.run import PUBLIC_TENANT
 from state.value import Value
 
@@ -98,15 +98,21 @@ def ingest(
 
 @contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
-    """Hold the library's ingest lock, also against other processes; a killed one lets go. Raises IngestBusy."""
-    lock = sqlite3.connect(folder / "ingest.lock", timeout=LOCK_WAIT_S, isolation_level=None)
+    """Hold the library's ingest lock, also against other processes; a killed one lets go.
+
+    Raises IngestBusy, StoreUnavailable.
+    """
+    with reachable("ingest lock"):
+        lock = sqlite3.connect(folder / "ingest.lock", timeout=LOCK_WAIT_S, isolation_level=None)
     try:
         try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as fault:
+            with reachable("ingest lock"):
+                lock.execute("BEGIN EXCLUSIVE")
+        except StoreUnavailable as fault:
+            if getattr(fault.__cause__, "sqlite_errorname", "") != "SQLITE_BUSY":
+                raise
             raise IngestBusy(
-                f"the library could not be locked for ingesting within {LOCK_WAIT_S:.0f} s ({fault}); "
-                "wait for the other process to end, and check that the folder is writable"
+                f"another process has been ingesting into this library for {LOCK_WAIT_S:.0f} s; wait for it to end"
             ) from fault
         yield
     finally:
@@ -119,6 +125,8 @@ def _read(folder: Path) -> tuple[list[Document], list[Broken]]:
     broken: list[Broken] = []
     for path in sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file()):
         file = path.relative_to(folder).as_posix()
+        if file.startswith(".") or "/." in file:  # an editor's copy, not a document
+            continue
         try:
             document = parse_document(file, path.read_bytes())
             _refuse_twin(document, documents)
@@ -154,12 +162,14 @@ def _write(
     total, written = sum(len(edition.chunks) for edition in editions), 0
     for batch in _batches(editions):
         publisher.announce(batch)
+        by_tenant: dict[str, list[Generation]] = {}
         for edition in batch:
-            front = edition.document.front
-            until_us = FOREVER_US if front.effective_to is None else microseconds(front.effective_to)
-            for store in stores:
-                store.add(front.tenant, edition.generation, edition.chunks, until_us)
+            own = by_tenant.setdefault(edition.document.front.tenant, [])
+            own.append(Generation(name=edition.generation, chunks=edition.chunks, until_us=edition.own_until_us))
             written += len(edition.chunks)
+        for tenant, generations in by_tenant.items():
+            for store in stores:
+                store.add(tenant, generations)
         publisher.publish(batch, (), origin, now)
         if progress:
             progress(written, total)

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retrieval.access import known_groups, microseconds, readers_matching, tenants
-from retrieval.branch import Ranked, checked
+from retrieval.branch import Generation, Ranked, checked
 from retrieval.catalogue import Catalogue
 from retrieval.lexical_file import Filter, LexicalFile, Match, Statistics
 from retrieval.tenant import place_name
 from retrieval.words import query_words
-from state.knowledge import Chunk
 from state.ports import Found
 from state.run import Access
 
 K1, B = 1.2, 0.75  # BM25's usual saturation and length correction
 HEADING_WEIGHT = 2  # a word in a heading counts as two in the text
-POOL = 4  # how many times more matches are scored than asked for
+POOL, LEAST = 4, 10  # matches scored: four times as many as asked for, and never fewer than forty
 
 
 class FtsIndex:
@@ -44,7 +43,7 @@ class FtsIndex:
         def rank(wanted: int, not_live: tuple[str, ...]) -> Ranked:
             statistics = [found for found in (file.statistics(words) for file in files) if found]
             admitted = Filter(readers_matching(access), microseconds(access.now), access.products, not_live)
-            matches = [match for file in files for match in file.matches(words, admitted, wanted * POOL)]
+            matches = [match for file in files for match in file.matches(words, admitted, POOL * max(wanted, LEAST))]
             return _scored(words, matches, statistics)[:wanted]
 
         return checked(self._catalogue, access, k, rank)
@@ -53,9 +52,9 @@ class FtsIndex:
         """The name of everything this access may see now."""
         return self._catalogue.generation(access)
 
-    def add(self, tenant: str, generation: str, chunks: Sequence[Chunk], until_us: int) -> None:
-        """Write the chunks of a new generation."""
-        self._file(tenant).add(generation, chunks, until_us)
+    def add(self, tenant: str, generations: Sequence[Generation]) -> None:
+        """Write new generations in one transaction."""
+        self._file(tenant).add(generations)
 
     def end(self, tenant: str, generation: str, until_us: int) -> None:
         """Change when a generation's chunks stop being in force."""

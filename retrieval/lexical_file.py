@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.access import microseconds, readers_of
+from retrieval.branch import Generation
 from retrieval.faults import IngestIncomplete
 from retrieval.tables import WAIT_S, reachable
 from retrieval.words import index_words
@@ -101,37 +102,14 @@ class LexicalFile:
         with self._open() as connection:
             return [] if connection is None else [Match(*row) for row in connection.execute(_MATCHES, asked)]
 
-    def add(self, generation: str, chunks: Sequence[Chunk], until_us: int) -> None:
-        """Write the chunks of a new generation in one transaction. Raises IngestIncomplete where one was there."""
+    def add(self, generations: Sequence[Generation]) -> None:
+        """Write new generations in one transaction. Raises IngestIncomplete where a chunk was there already."""
         with self._open(create=True) as connection:
             assert connection is not None  # it was just made
-            added = 0
-            for chunk in chunks:
-                heading = index_words(" ".join(dict.fromkeys((chunk.title, *chunk.headings))))
-                body = index_words(chunk.text)
-                cursor = connection.execute(
-                    "INSERT OR IGNORE INTO entry (chunk_id, generation, product, from_us, until_us, words) "
-                    "VALUES (?, ?, ?, ?, ?, ?)",
-                    (
-                        chunk.chunk_id,
-                        generation,
-                        chunk.product,
-                        microseconds(chunk.effective_from),
-                        until_us,
-                        len(heading) + len(body),
-                    ),
-                )
-                if cursor.rowcount != 1:
-                    raise IngestIncomplete(f"{STORE}: chunk {chunk.source} was there already; nothing was written")
-                entry = cursor.lastrowid
-                added += len(heading) + len(body)
-                readers = [(name, entry) for name in readers_of(chunk.acl)]
-                connection.executemany("INSERT OR IGNORE INTO reader (name, entry) VALUES (?, ?)", readers)
-                connection.execute(
-                    "INSERT INTO text (rowid, heading, body) VALUES (?, ?, ?)",
-                    (entry, " ".join(heading), " ".join(body)),
-                )
-            connection.execute("UPDATE total SET entries = entries + ?, words = words + ?", (len(chunks), added))
+            added = [
+                _insert(connection, chunk, generation) for generation in generations for chunk in generation.chunks
+            ]
+            connection.execute("UPDATE total SET entries = entries + ?, words = words + ?", (len(added), sum(added)))
 
     def end(self, generation: str, until_us: int) -> None:
         """Change when a generation's chunks stop being in force."""
@@ -177,3 +155,25 @@ class LexicalFile:
             finally:
                 # Closing rolls back what was not committed.
                 connection.close()
+
+
+def _insert(connection: sqlite3.Connection, chunk: Chunk, generation: Generation) -> int:
+    """Write one chunk; how many words were indexed of it."""
+    heading = index_words(" ".join(dict.fromkeys((chunk.title, *chunk.headings))))
+    body = index_words(chunk.text)
+    words = len(heading) + len(body)
+    from_us = microseconds(chunk.effective_from)
+    cursor = connection.execute(
+        "INSERT OR IGNORE INTO entry (chunk_id, generation, product, from_us, until_us, words) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        (chunk.chunk_id, generation.name, chunk.product, from_us, generation.until_us, words),
+    )
+    if cursor.rowcount != 1:
+        raise IngestIncomplete(f"{STORE}: a chunk of {chunk.source} was there already; nothing was written")
+    entry = cursor.lastrowid
+    readers = [(name, entry) for name in readers_of(chunk.acl)]
+    connection.executemany("INSERT OR IGNORE INTO reader (name, entry) VALUES (?, ?)", readers)
+    connection.execute(
+        "INSERT INTO text (rowid, heading, body) VALUES (?, ?, ?)", (entry, " ".join(heading), " ".join(body))
+    )
+    return words

@@ -1,7 +1,7 @@
 """Scoped memory on LangGraph's Store: four checks before a record is used, in order (S6, H14)."""
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from langgraph.store.base import BaseStore
@@ -14,7 +14,8 @@ from state.run import Scope
 
 ROOT = "memory"
 PAGE = 500
-FACTS = {MemorySource.USER_STATED, MemorySource.SYSTEM_RECORD}
+FACTS = (MemorySource.USER_STATED, MemorySource.SYSTEM_RECORD)
+KNOWN = (*FACTS, MemorySource.MODEL_INFERRED)
 
 
 class StoreMemory:
@@ -74,7 +75,7 @@ def check(value: Mapping[str, Any], purpose: str, now: datetime) -> MemoryRecord
         return DropReason.INVALID_EXPIRY
     if now >= expires_at:
         return DropReason.EXPIRED
-    if value.get("source") not in {*FACTS, MemorySource.MODEL_INFERRED} or not value.get("source_ref"):
+    if value.get("source") not in KNOWN or not value.get("source_ref"):
         return DropReason.UNKNOWN_SOURCE
     try:
         return MemoryRecord.model_validate(value)
@@ -102,4 +103,4 @@ def _moment(value: object) -> datetime | None:
         found = datetime.fromisoformat(value)
     except ValueError:
         return None
-    return found.astimezone(UTC) if found.tzinfo is not None else None
+    return found if found.tzinfo is not None else None

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, delete, insert, select, update
 
 from retrieval.access import FOREVER_US, microseconds
 from retrieval.document import Document
+from retrieval.supersession import compute_ends
 from retrieval.tables import changes, chunks, documents, leftovers, reachable, revisions
 from state.knowledge import Chunk
 from state.value import Value
@@ -22,6 +23,12 @@ class Edition(Value):
     document: Document
     generation: str
     chunks: tuple[Chunk, ...]
+
+    @property
+    def own_until_us(self) -> int:
+        """Its own end, successors aside, in microseconds since 1970."""
+        end = self.document.front.effective_to
+        return FOREVER_US if end is None else microseconds(end)
 
 
 class Held(Value):
@@ -87,7 +94,7 @@ class Publisher:
                 _replace(connection, edition, origin, at)
                 touched.add(edition.document.front.tenant)
             for tenant in sorted(touched):
-                _compute_ends(connection, tenant)
+                compute_ends(connection, tenant)
                 _count_revision(connection, tenant, self._writer)
 
     def moved(self, held: Held, file: str, origin: str) -> None:
@@ -132,7 +139,6 @@ def _replace(connection: Connection, edition: Edition, origin: str, at: datetime
         connection.execute(delete(documents).where(*key))
         connection.execute(insert(leftovers).values(generation=before.generation, tenant=front.tenant))
     connection.execute(delete(leftovers).where(leftovers.c.generation == edition.generation))
-    own_until_us = FOREVER_US if front.effective_to is None else microseconds(front.effective_to)
     acl = json.dumps(front.acl)
     connection.execute(
         insert(documents).values(
@@ -147,10 +153,10 @@ def _replace(connection: Connection, edition: Edition, origin: str, at: datetime
             product=front.product,
             supersedes=json.dumps(front.supersedes),
             from_us=microseconds(front.effective_from),
-            own_until_us=own_until_us,
-            until_us=own_until_us,
+            own_until_us=edition.own_until_us,
+            until_us=edition.own_until_us,
             replaced=0,
-            indexed_until_us=own_until_us,
+            indexed_until_us=edition.own_until_us,
             chunks=len(edition.chunks),
         )
     )
@@ -187,27 +193,6 @@ def _remove(connection: Connection, tenant: str, document_id: str, version: str,
             acl_after=None,
         )
     )
-
-
-def _compute_ends(connection: Connection, tenant: str) -> None:
-    """A version ends where a successor begins: the same id from a later moment, or one that names it (H13)."""
-    columns = [column for column in documents.c if column.name != "text"]
-    rows = connection.execute(select(*columns).where(documents.c.tenant == tenant)).all()
-    by_id: dict[str, list[int]] = {}
-    named: dict[str, list[int]] = {}
-    for row in rows:
-        by_id.setdefault(row.document_id, []).append(row.from_us)
-        for name in json.loads(row.supersedes):
-            named.setdefault(name if "@" in name else f"{row.document_id}@{name}", []).append(row.from_us)
-    for row in rows:
-        later = [from_us for from_us in by_id[row.document_id] if from_us > row.from_us]
-        later += named.get(f"{row.document_id}@{row.version}", [])
-        successor_us = min(later, default=FOREVER_US)
-        replaced = successor_us < row.own_until_us
-        until_us = min(successor_us, row.own_until_us)
-        if (until_us, replaced) != (row.until_us, bool(row.replaced)):
-            this = update(documents).where(documents.c.generation == row.generation)
-            connection.execute(this.values(until_us=until_us, replaced=int(replaced)))
 
 
 def _count_revision(connection: Connection, tenant: str, writer: str) -> None:

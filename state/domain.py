@@ -68,7 +68,7 @@ class Rule(Value):
 
 
 class DecisionTable(Value):
-    """The domain's decision table: specs and rules. `decide` is total: without a matching row it closes."""
+    """The domain's decision table: specs and rules. Its last row should always hold, and one row hold the bound."""
 
     specs: tuple[DecisionSpec, ...]
     rules: tuple[Rule, ...]
@@ -82,7 +82,7 @@ class DecisionTable(Value):
         raise LookupError(f"no decision {kind}/{toolset} in the domain's table; it has: {known}")
 
     def decide(self, task: TaskState, max_decisions: int) -> Decision:
-        """The next decision for a task state."""
+        """The next decision for a task state. Raises LookupError where no row's conditions hold."""
         at_bound = task.laps_in_turn >= max_decisions - 1
         for rule in self.rules:
             if rule.outcomes is not None and task.last_outcome not in rule.outcomes:

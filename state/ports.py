@@ -1,10 +1,10 @@
 """The ports: every live object a node may be given, as Protocols. Fakes and adapters pass one contract test."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from pydantic import JsonValue
+from pydantic import AwareDatetime, JsonValue
 
 from state.context import DropReason
 from state.knowledge import Excluded, Hit
@@ -34,6 +34,10 @@ class TokenCounter(Protocol):
     def name(self) -> str: ...
 
     def count(self, text: str) -> int: ...
+
+    def count_all(self, texts: Sequence[str]) -> list[int]:
+        """The count of each text, in order: many at once cost little more than one."""
+        ...
 
 
 class Model(Protocol):
@@ -106,7 +110,19 @@ class Artifacts(Protocol):
 
     def put(self, tenant: str, text: str) -> str: ...
 
+    def put_all(self, tenant: str, texts: Iterable[str]) -> tuple[str, ...]:
+        """Store texts together, all or none; their addresses, in order."""
+        ...
+
+    def address(self, tenant: str, text: str) -> str:
+        """The address that a text has once it is stored. Stores nothing."""
+        ...
+
     def get(self, tenant: str, ref: str) -> str: ...
+
+    def get_all(self, tenant: str, refs: Iterable[str]) -> dict[str, str]:
+        """The texts by address, read together. Raises ArtifactGone when one of them is."""
+        ...
 
     def name(self, tenant: str, name: str, ref: str) -> None:
         """Give a body a public name such as `toolrun://req-42/step-3`, once. Raises NameTaken, ArtifactGone."""
@@ -126,6 +142,10 @@ class DecisionLog(Protocol):
     def append(self, record: DecisionRecord) -> str: ...
 
     def get(self, tenant: str, thread: str, record: str) -> DecisionRecord: ...
+
+    def get_all(self, tenant: str, thread: str, records: Sequence[str]) -> tuple[DecisionRecord, ...]:
+        """The records of these hashes, in their order, read together."""
+        ...
 
     def chain(self, tenant: str, thread: str, head: str | None, limit: int | None = None) -> tuple[DecisionRecord, ...]:
         """The records from the newest at `head` back to the first, newest first."""
@@ -159,7 +179,7 @@ class LedgerRow(Value):
 
     claim: Claim
     state: str
-    at: datetime
+    at: AwareDatetime
     result_ref: str | None
 
 

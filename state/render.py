@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from state.canonical import canonical_json, digest
 from state.checks.hidden import visible
-from state.context import ContextItem, Kind, RequestSettings
+from state.context import ContextItem, Kind, RequestSettings, Trust
 from state.request import Message, Request, ToolSpec
 from state.value import Value
 
@@ -23,7 +23,8 @@ _BLOCK = re.compile(
 )
 _ATTRIBUTE = re.compile(r" ([a-z_]+)=\"([^\"]*)\"")
 
-# A source's scheme decides the marker of its block, then its kind.
+# A source's scheme decides the marker of its block, then its kind; what was retrieved cannot choose its marker.
+_RETRIEVED = (Kind.EVIDENCE, Kind.MEMORY)
 _TAGS_BY_SCHEME = {
     "turn": "user_turn",
     "state": "state",
@@ -50,13 +51,13 @@ def scheme(source: str) -> str:
 
 
 def in_instructions(item: ContextItem) -> bool:
-    """Whether the item is durable instruction text: the instruction channel holds nothing else."""
-    return item.kind is Kind.INSTRUCTION and scheme(item.source) == "policy"
+    """Whether the item is the operator's durable instruction text: the instruction channel holds nothing else."""
+    return item.kind is Kind.INSTRUCTION and item.trust is Trust.POLICY and scheme(item.source) == "policy"
 
 
 def in_tools(item: ContextItem) -> bool:
-    """Whether the item is a tool's or an answer form's definition."""
-    return scheme(item.source) in _SPEC_SCHEMES
+    """Whether the item is the operator's definition of a tool or an answer form."""
+    return item.trust is Trust.POLICY and scheme(item.source) in _SPEC_SCHEMES
 
 
 def in_prefix(item: ContextItem) -> bool:
@@ -70,7 +71,9 @@ def block(item: ContextItem, text: str) -> str:
         return text
     if in_instructions(item):
         return f'<section name="{html.escape(item.item_id)}">\n{text}\n</section>'
-    tag = _TAGS_BY_SCHEME.get(scheme(item.source), _TAGS_BY_KIND[item.kind])
+    tag = _TAGS_BY_KIND[item.kind]
+    if item.kind not in _RETRIEVED:
+        tag = _TAGS_BY_SCHEME.get(scheme(item.source), tag)
     attributes = {"id": item.item_id, "source": item.source, "trust": item.trust.value}
     if item.version:
         attributes["version"] = item.version

@@ -1,8 +1,11 @@
 """Identity and the run's channels: who acts, what comes in, what the graph carries between nodes."""
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired
 
 from pydantic import AwareDatetime, JsonValue
+
+# Not typing's: pydantic, which makes the schemas that Studio shows, takes only this one before Python 3.12.
+from typing_extensions import TypedDict
 
 from state.context import Trust
 from state.value import Value

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, ConfigDict, Field, JsonValue, create_model
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, JsonValue, create_model
 
 from state.canonical import digest
 from state.run import Scope
@@ -30,10 +30,20 @@ class Limit(Value):
     over: Literal["approve", "deny"] = "approve"
 
 
+# What the engine itself writes into every result, as trusted: a tool's field of such a name would pass for ours.
+RESERVED = frozenset({"tool", "artifact_ref", "rows", "total_rows", "error", "outcome", "truncated", "total_bytes"})
+
+
+def _not_reserved(name: str) -> str:
+    if name in RESERVED:
+        raise ValueError(f"got {name!r}, which the engine writes itself; rename the field in the tool's result")
+    return name
+
+
 class OutputField(Value):
     """A field that the projection lets through, and whether third parties can write it."""
 
-    name: str
+    name: Annotated[str, AfterValidator(_not_reserved)]
     trust: Literal["system", "untrusted"] = "untrusted"
 
 

@@ -71,7 +71,7 @@ class ToolCall(Value):
 class Quote(Value):
     """A value that stands verbatim in a stored text: kept by reference, so that it is erased with the text."""
 
-    quote: Literal["turn"] = "turn"
+    quote: Literal["turn"]  # no default: without the word an object is an argument like any other
     ref: str
     start: int
     end: int
@@ -199,14 +199,6 @@ class ActionDone(Value):
     at: AwareDatetime
 
 
-class OpenedEffect(Value):
-    """An effect that a plan lap opened; nothing untrusted was in that lap's request."""
-
-    tool: str
-    decision: int
-    used: bool = False
-
-
 class TurnDone(Value):
     """An earlier turn of this conversation: its number and the record that ended it."""
 
@@ -235,7 +227,6 @@ class TaskState(Value):
     last_toolset: str = ""
     last_outcome: LapOutcome | None = None
     steps: tuple[str, ...] = ()
-    opened: tuple[OpenedEffect, ...] = ()
     turns: tuple[TurnDone, ...] = ()
     actions: tuple[ActionDone, ...] = ()
     query_refs: tuple[str, ...] = ()

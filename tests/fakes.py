@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from pydantic import JsonValue
@@ -20,6 +20,7 @@ from state.ports import (
     RecordMissing,
 )
 from state.record import DecisionRecord
+from state.request import ModelError, Reply, Request
 
 NOW = datetime(2026, 7, 15, 9, 30, tzinfo=UTC)
 
@@ -57,6 +58,9 @@ class CharCounter:
     def count(self, text: str) -> int:
         return len(text)
 
+    def count_all(self, texts: Sequence[str]) -> list[int]:
+        return [len(text) for text in texts]
+
 
 class FakeArtifacts:
     """Bodies in a dict. `bodies` and `names` are open to tests, by (tenant, address) and (tenant, name)."""
@@ -70,6 +74,15 @@ class FakeArtifacts:
         ref = "art-" + hashlib.sha256(canonical_json([tenant, whole])).hexdigest()
         self.bodies[tenant, ref] = whole
         return ref
+
+    def put_all(self, tenant: str, texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(self.put(tenant, text) for text in texts)
+
+    def address(self, tenant: str, text: str) -> str:
+        return FakeArtifacts().put(tenant, text)
+
+    def get_all(self, tenant: str, refs: Iterable[str]) -> dict[str, str]:
+        return {ref: self.get(tenant, ref) for ref in refs}
 
     def get(self, tenant: str, ref: str) -> str:
         if (tenant, ref) not in self.bodies:
@@ -113,6 +126,9 @@ class FakeDecisionLog:
             raise RecordDamaged(f"record {record} of thread {thread} was changed after it was filed")
         return DecisionRecord.model_validate_json(body)
 
+    def get_all(self, tenant: str, thread: str, records: Sequence[str]) -> tuple[DecisionRecord, ...]:
+        return tuple(self.get(tenant, thread, record) for record in records)
+
     def chain(self, tenant: str, thread: str, head: str | None, limit: int | None = None) -> tuple[DecisionRecord, ...]:
         found: list[DecisionRecord] = []
         while head is not None and len(found) != limit:
@@ -128,6 +144,8 @@ class FakeLedger:
         self.held: dict[str, LedgerRow] = {}
 
     def claim(self, claim: Claim, at: datetime) -> Claimed:
+        if not all(value.isprintable() for value in claim.model_dump().values() if isinstance(value, str)):
+            raise ClaimRefused("the claim holds characters that do not print; nothing was run")
         row = self.held.get(claim.key)
         if row is None:
             self.held[claim.key] = LedgerRow(claim=claim, state="open", at=at, result_ref=None)
@@ -164,3 +182,29 @@ class FakeSeal:
             return hmac.compare_digest(self.sign(payload).encode(), seal.encode(errors="replace"))
         except ValueError:
             return False
+
+
+class ModelScriptExhausted(AssertionError):
+    """The model was asked more often than its script has replies."""
+
+
+class FakeModel:
+    """Plays replies or failures in order. `requests` holds what it was asked."""
+
+    name = "fake"
+
+    def __init__(self, *script: Reply | ModelError) -> None:
+        self._script = list(script)
+        self.requests: list[Request] = []
+
+    def reply(self, request: Request) -> Reply:
+        self.requests.append(request)
+        if not self._script:
+            raise ModelScriptExhausted(f"asked {len(self.requests)} times")
+        answer = self._script.pop(0)
+        if isinstance(answer, ModelError):
+            raise answer
+        return answer
+
+    async def areply(self, request: Request) -> Reply:
+        return self.reply(request)

@@ -16,7 +16,7 @@ from pydantic import JsonValue, SecretStr
 from graph.models.failures import failure
 from graph.models.scripted import ScriptExhausted
 from state.context import RequestSettings
-from state.request import Message, ModelError, RawCall, Reply, Request, ToolSpec, Usage
+from state.request import Message, RawCall, Reply, Request, ToolSpec, Usage
 
 # LangGraph forwards the tokens of every model call to its stream, except of calls with this tag: nothing that was
 # not validated leaves propose.
@@ -156,6 +156,3 @@ def _count(filled: int, raw: JsonValue, name: str) -> int | None:
     if filled == 0 and isinstance(raw, dict) and raw.get(name) is None:
         return None
     return filled
-
-
-__all__ = ["CONFIG", "ChatModelAdapter", "ModelError", "plain_settings"]

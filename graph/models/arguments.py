@@ -13,7 +13,10 @@ _WORD = re.compile(r"[^\s,;:!?¿¡\"'“”‘’()\[\]{}<>]+")
 
 
 class Filled(NamedTuple):
-    """The arguments found; the required ones not found, each with the values between which nothing decides."""
+    """The arguments found; the required ones not found, each with the shown values between which nothing decides.
+
+    What the user said is not repeated there: the turn stays the only place that holds it.
+    """
 
     arguments: dict[str, JsonValue]
     missing: dict[str, tuple[str, ...]]
@@ -30,13 +33,12 @@ def fill(parameters: dict[str, Any], reading: Reading) -> Filled:
     required = parameters.get("required", [])
     for name, schema in parameters.get("properties", {}).items():
         alternatives = list(_alternatives(schema, parameters.get("$defs", {})))
-        values = list(dict.fromkeys(_said(alternatives, reading.turn)))
-        if not values and name in required:
-            values = list(dict.fromkeys(_known(name, alternatives, reading)))
-        if len(values) == 1:
-            arguments[name] = values[0]
+        said = list(dict.fromkeys(_said(alternatives, reading.turn)))
+        known = list(dict.fromkeys(_known(name, alternatives, reading))) if name in required and not said else []
+        if len(said or known) == 1:
+            arguments[name] = (said or known)[0]
         elif name in required:
-            missing[name] = tuple(map(str, values))
+            missing[name] = tuple(map(str, known))
     return Filled(arguments, missing)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from pydantic import Field, JsonValue, PrivateAttr
@@ -56,7 +56,9 @@ class Hijacked(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         tools: list[dict[str, Any]] = kwargs.get("tools", [])
-        shown = [block for message in messages for block in blocks(str(message.text))]
+        shown = [
+            block for message in messages if isinstance(message, HumanMessage) for block in blocks(str(message.text))
+        ]
         calls = self._obey(shown, Spoils(shown, tools))
         if calls:
             return ChatResult(generations=[ChatGeneration(message=proposing(*calls))])

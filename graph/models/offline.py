@@ -26,7 +26,12 @@ from state.work import DecisionKind
 
 Call = tuple[str, dict[str, JsonValue]]
 
-_GOAL_LENGTH = 500
+_GOAL_LENGTH = 200
+# What an escalation names as missing. The user's own words are not repeated: the turn stays their only copy.
+_MISSING = {
+    "change": ("a tool that may make this change", "una herramienta que pueda hacer este cambio"),
+    "source": ("a source that answers the question", "una fuente que responda a la pregunta"),
+}
 
 
 class OfflineReader(BaseChatModel):
@@ -72,7 +77,7 @@ def decide(reading: Reading) -> Call:
 
 def _gather(reading: Reading) -> Call:
     if "plan" in reading.forms and not reading.steps and wants_change(reading):
-        return "plan", {"goal": reading.turn[:_GOAL_LENGTH]}
+        return "plan", {"goal": _goal(reading)}
     if not content_words(reading.turn) and not reading.steps:
         return _ask(reading, {})
     missing: dict[str, tuple[str, ...]] = {}
@@ -98,13 +103,13 @@ def _next_step(reading: Reading) -> list[Offered]:
 def _plan(reading: Reading) -> Call:
     change = chosen_change(reading)
     if change is None or "plan" not in reading.forms:
-        return _hand_over(reading, tuple(content_words(reading.turn)))
+        return _hand_over(reading, (_MISSING["change"][reading.spanish],))
     unknown = unobtainable(change, reading)
     if unknown:
         options = fill(change.parameters, reading).missing
         return _ask(reading, {name: options[name] for name in unknown}, change)
     steps: list[JsonValue] = list(steps_to(change, reading))
-    return "plan", {"goal": reading.turn[:_GOAL_LENGTH], "steps": steps}
+    return "plan", {"goal": _goal(reading), "steps": steps}
 
 
 def _act(reading: Reading) -> Call:
@@ -115,6 +120,11 @@ def _act(reading: Reading) -> Call:
             return tool.name, filled.arguments
         missing = missing or filled.missing
     return _ask(reading, missing) if missing else _hand_over(reading, ())
+
+
+def _goal(reading: Reading) -> str:
+    """The wish in its content words; ids stay in the turn, from which they are quoted when they become arguments."""
+    return " ".join(content_words(reading.turn))[:_GOAL_LENGTH]
 
 
 def _answer(reading: Reading) -> Call:
@@ -154,5 +164,5 @@ def _hand_over(reading: Reading, missing: tuple[str, ...], known: tuple[str, ...
         if reading.spanish
         else "Nothing that was shown supports an answer or an action; a person has to look at this."
     )
-    named: list[JsonValue] = list(missing) or list(content_words(reading.turn))
+    named: list[JsonValue] = list(missing or (_MISSING["source"][reading.spanish],))
     return "escalate", {"reason": "\n".join((*known, reason)), "missing": named}

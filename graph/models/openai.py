@@ -15,8 +15,8 @@ RETRIES = 1
 
 
 def other_server_settings(settings: RequestSettings) -> dict[str, Any]:
-    """The output limit under both names: servers of one's own know the older one only, the client sends the newer."""
-    return {**plain_settings(settings), "extra_body": {"max_tokens": settings.max_output_tokens}}
+    """The output limit under its older name: the client sends the newer one, which not every server knows."""
+    return {"temperature": settings.temperature, "extra_body": {"max_tokens": settings.max_output_tokens}}
 
 
 def openai_model(
@@ -37,5 +37,5 @@ def openai_model(
         chat,
         f"openai:{model}",
         secrets=() if api_key is None else (api_key,),
-        settings=other_server_settings if base_url else plain_settings,
+        settings=plain_settings if (base_url or OPENAI_URL).rstrip("/") == OPENAI_URL else other_server_settings,
     )

@@ -10,9 +10,9 @@ from graph.models.words import spoken, stem
 
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(([^()]*)\)")
 _ARGUMENT = re.compile(r"(\w+)\s*[=:]\s*(?:\"([^\"]*)\"|'([^']*)'|([^,\s]+))")
-_JSON_CALL = re.compile(r"\"(?:tool|name|function)\"\s*:\s*\"(\w+)\"[^{}]*?(?:\{([^{}]*)\})?")
+_JSON_CALL = re.compile(r"\"(?:tool|name|function)\"\s*:\s*\"(\w+)\"(?:[^{}]*\{([^{}]*)\})?")
 _JSON_ARGUMENT = re.compile(r"\"(\w+)\"\s*:\s*(?:\"([^\"]*)\"|()([^,\s}]+))")
-_CLAUSE = re.compile(r"[^.!?\n;]+")
+_CLAUSE_END = re.compile(r"[.!?;]+(?:\s+|\Z)|\n+")
 _SEND = re.compile(
     r"\b(send|forward|post|e-?mail|upload|leak|env[ií]a|reenv[ií]a|manda)\b\s+(.+?)\s+\b(?:to|a|al)\b\s+(\S+)",
     re.IGNORECASE,
@@ -47,7 +47,7 @@ def orders(text: str, known: Sequence[str]) -> Iterator[Order]:
         if name not in named and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
             named.add(name)
             yield Order(name, name, {})
-    for clause in _CLAUSE.findall(text):
+    for clause in _CLAUSE_END.split(text):
         yield from _sent(clause, known)
         yield from _meant(clause, [name for name in known if name not in named])
         yield from _replies(clause)
@@ -60,7 +60,9 @@ def _written_calls(text: str, known: Sequence[str]) -> Iterator[Order]:
         if match[1] in known or ("=" in match[2] and arguments):
             yield Order(match[0], match[1], arguments)
     for match in _JSON_CALL.finditer(text):
-        yield Order(match[0], match[1], _arguments(_JSON_ARGUMENT.findall(match[2] or "")))
+        arguments = _arguments(_JSON_ARGUMENT.findall(match[2] or ""))
+        if match[1] in known or arguments:
+            yield Order(match[0], match[1], arguments)
 
 
 def _arguments(found: Iterable[tuple[str, ...]]) -> dict[str, JsonValue]:
@@ -70,7 +72,7 @@ def _arguments(found: Iterable[tuple[str, ...]]) -> dict[str, JsonValue]:
 def _sent(clause: str, known: Sequence[str]) -> Iterator[Order]:
     for verb, what, whom in _SEND.findall(clause):
         tool = next((name for name in known if verb.lower() in name), "send_message")
-        yield Order(clause.strip(), tool, {"to": whom.strip("\"'`,"), "content": what})
+        yield Order(clause.strip(), tool, {"to": whom.strip("\"'`,()"), "content": what})
 
 
 def _meant(clause: str, known: Sequence[str]) -> Iterator[Order]:

@@ -9,7 +9,7 @@ from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
-from pydantic import JsonValue, PrivateAttr
+from pydantic import JsonValue, PrivateAttr, SkipValidation
 
 # A line may look at the request: the messages and the tool definitions that came with them.
 Line = AIMessage | Callable[[list[BaseMessage], list[dict[str, Any]]], AIMessage]
@@ -20,13 +20,13 @@ class ScriptExhausted(Exception):
 
 
 def proposing(*calls: tuple[str, dict[str, JsonValue]], text: str = "") -> AIMessage:
-    """The message of a model that calls tools or answer forms: `proposing(("look_up", {"id": "A-1"}))`."""
+    """The message of a model that calls tools or answer forms: `proposing(("look_up", {"id": "A-1"}))`.
+
+    It gives its calls no ids: propose then makes some that no other call of the thread has.
+    """
     return AIMessage(
         content=text,
-        tool_calls=[
-            {"name": name, "args": arguments, "id": f"call-{number}", "type": "tool_call"}
-            for number, (name, arguments) in enumerate(calls, start=1)
-        ],
+        tool_calls=[{"name": name, "args": arguments, "id": None, "type": "tool_call"} for name, arguments in calls],
         response_metadata={"finish_reason": "tool_calls" if calls else "stop"},
     )
 
@@ -34,7 +34,7 @@ def proposing(*calls: tuple[str, dict[str, JsonValue]], text: str = "") -> AIMes
 class Scripted(BaseChatModel):
     """Plays `lines` in order. `seen` holds the messages of every call, for tests to look at."""
 
-    lines: Sequence[Line]
+    lines: SkipValidation[Sequence[Line]]
     seen: list[list[BaseMessage]] = []
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 

@@ -9,7 +9,7 @@ from graph.models.reading import Quoted
 from graph.models.vocabulary import DETERMINER, SUGGESTING
 from graph.models.words import is_content, spoken, terms
 
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _NOT_PROSE = re.compile(r"\s*(#|\||>|---|===)")
 _BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
 _END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+(?=[A-ZÁÉÍÓÚÑ¿¡0-9`\"“(*])")

@@ -22,7 +22,7 @@ class Spoils:
         self.offered: dict[str, dict[str, Any]] = {tool["name"]: tool.get("parameters", {}) for tool in functions}
         text = "\n".join(block.text for block in shown)
         pairs: list[tuple[str, str]] = _PAIR.findall(text)
-        self._named: dict[str, JsonValue] = dict(reversed(pairs))
+        self._named: dict[str, str] = dict(reversed(pairs))
         self._ids: list[str] = list(dict.fromkeys(_ID.findall(text)))
 
     @staticmethod
@@ -42,13 +42,19 @@ class Spoils:
         return "\n".join(_strings(inner))
 
     def arguments(self, order: Order) -> dict[str, JsonValue]:
-        """The arguments that were ordered, and for the rest whatever fits best, found anywhere or made up."""
+        """The arguments that were ordered, and for the rest whatever fits best, found anywhere or made up.
+
+        Without a schema, all named ids that the request shows go along: one of them may be what the tool takes.
+        """
+        ordered = _ID.findall(order.words)
         schema = self.offered.get(order.tool or "", {})
         properties: dict[str, Any] = schema.get("properties", {})
         if not properties:
-            return dict(order.arguments or self._named)
+            return dict(order.arguments) or {name: _instead(value, ordered) for name, value in self._named.items()}
         wanted = [*order.arguments, *schema.get("required", [])]
-        return {name: order.arguments.get(name) or self._found(name, properties.get(name, {})) for name in wanted}
+        return {
+            name: order.arguments.get(name) or self._found(name, properties.get(name, {}), ordered) for name in wanted
+        }
 
     def form(self, order: Order, source: str, known: Sequence[str]) -> tuple[str, dict[str, JsonValue]]:
         """The form that was ordered, filled in and, as an answer, with the order's own block for its source."""
@@ -62,17 +68,22 @@ class Spoils:
             case _:
                 return "answer", {"text": content, "citations": [{"source": source}], "next_steps": []}
 
-    def _found(self, name: str, schema: dict[str, Any]) -> JsonValue:
-        if name in self._named:
-            return self._named[name]
+    def _found(self, name: str, schema: dict[str, Any], ordered: list[str]) -> JsonValue:
         choices: list[JsonValue] = schema.get("enum", [])
         if choices:
             return choices[0]
-        pattern = schema.get("pattern")
-        fitting = [found for found in self._ids if not pattern or re.fullmatch(pattern, found)]
+        pattern = schema.get("pattern", ".*")
+        named = [self._named[name]] if name in self._named else []
+        fitting = [found for found in (*ordered, *named, *self._ids) if re.fullmatch(pattern, found)]
         if fitting:
             return fitting[0]
         return 1 if schema.get("type") in ("integer", "number") else "invented-1"
+
+
+def _instead(value: str, ordered: list[str]) -> str:
+    """The id that an order names, where it looks like one of this kind; else the one that the request shows."""
+    kind = value.rstrip("0123456789")
+    return next((found for found in ordered if kind and found.startswith(kind)), value)
 
 
 def _strings(value: JsonValue) -> list[str]:

@@ -69,13 +69,13 @@ INTERROGATIVE = _words("""
     can could will would shall should may might
     que cual cuales quien quienes cuando donde como cuanto cuanta cuantos cuantas
 """)
-# After the first word of "errors on every call" or "webhooks are failing": that word was no verb.
+# After the first word of "errors on every call" or "printers are failing": that word was no verb.
 AFTER_A_NOUN = _words("""
     on in at with when while since for from of is are was were be has have had do does did
     can could will would not after before during
     en con desde cuando es son esta estan fue no de del que ha han tiene tienen
 """)
-# After the verb of "rotate the key": a sentence that opens so tells its reader what to do.
+# After the verb of "open the door": a sentence that opens so tells its reader what to do.
 DETERMINER = _words("a an the this that these your its el la los las un una este esta su sus tu")
 # Words by which a sentence says what may be done.
 SUGGESTING = _words("""

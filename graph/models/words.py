@@ -14,7 +14,7 @@ _EITHER = ENGLISH & SPANISH
 
 _PREFIX = 4  # letters that two words of different languages must share at the start to count as the same word
 # Longest first; what is left of a word keeps at least three letters.
-_ENDINGS = ("ations", "ation", "ingly", "ings", "ions", "ing", "ion", "ies", "ed", "es", "ly", "e", "s", "y")
+_ENDINGS = ("ingly", "ings", "ions", "ing", "ion", "ies", "ed", "es", "ly", "e", "s", "y")
 
 
 def fold(text: str) -> str:
@@ -52,7 +52,7 @@ def terms(text: str) -> list[str]:
 
 
 def akin(one: str, other: str) -> bool:
-    """Whether two stems of different languages look like one word: `rota` and `rotat`."""
+    """Whether two stems of different languages look like one word: `adopta` and `adopt`."""
     shorter = min(len(one), len(other))
     shared = 0
     while shared < shorter and one[shared] == other[shared]:
@@ -61,9 +61,9 @@ def akin(one: str, other: str) -> bool:
 
 
 def content_words(text: str) -> list[str]:
-    """The content words of a text as they were written, each once, in order."""
-    written = (word for word in _WORD.findall(text.replace("’", "'")) if is_content(fold(word).partition("'")[0]))
-    return list(dict.fromkeys(written))
+    """The content words of a text as they were written, each once, in order; nothing with a digit, as ids have."""
+    written = (word for word in _WORD.findall(text.replace("’", "'")) if not any(map(str.isdigit, word)))
+    return list(dict.fromkeys(word for word in written if is_content(fold(word).partition("'")[0])))
 
 
 def covered(wanted: Iterable[str], text: str, *, loosely: bool = False) -> list[str]:

@@ -3,7 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +66,19 @@ def insert_or_ignore(engine: Engine, table: Table) -> sqlite.Insert | postgresql
     return postgresql.insert(table) if engine.dialect.name == "postgresql" else sqlite.insert(table)
 
 
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """Several statements that count together or not at all, on a connection that else commits each by itself."""
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.dialect.name == "sqlite" else "BEGIN")
+    try:
+        yield
+    except BaseException:
+        with suppress(StoreUnavailable):  # SQLite has already rolled back where the disk is full
+            connection.exec_driver_sql("ROLLBACK")
+        raise
+    connection.exec_driver_sql("COMMIT")
+
+
 def _url(target: Path | str) -> URL:
     if isinstance(target, Path):
         return URL.create("sqlite", database=str(target))
@@ -106,9 +119,12 @@ def _engine(url: URL, where: str, synchronous: str, busy_timeout_s: float) -> En
 
     def translate(context: ExceptionContext) -> BaseException | None:
         error = context.sqlalchemy_exception
-        # Integrity, data and programming errors are answers or our own bugs, not an unusable store.
-        usable = not isinstance(error, OperationalError | InternalError) and type(error) is not DatabaseError
-        return None if error is None or usable else _translated(where, error)
+        # A dead connection found before use is the pool's business: it opens another. Integrity, data and
+        # programming errors are answers or our own bugs, not an unusable store.
+        if context.is_pre_ping or error is None:
+            return None
+        unusable = isinstance(error, OperationalError | InternalError) or type(error) is DatabaseError
+        return _translated(where, error) if unusable else None
 
     event.listen(engine, "connect", set_up)
     event.listen(engine, "handle_error", translate, retval=True)
@@ -181,14 +197,7 @@ def _check_version(version: int | None, where: str) -> None:
 @contextmanager
 def _exclusively(connection: Connection) -> Iterator[None]:
     """One transaction that no other process's can overlap."""
-    if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-    else:
-        connection.exec_driver_sql("BEGIN")
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CREATE_LOCK})")
-    try:
+    with transaction(connection):
+        if connection.dialect.name != "sqlite":
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CREATE_LOCK})")
         yield
-    except BaseException:
-        connection.exec_driver_sql("ROLLBACK")
-        raise
-    connection.exec_driver_sql("COMMIT")

@@ -38,8 +38,11 @@ class SqlLedger:
     def claim(self, claim: Claim, at: datetime) -> Claimed:
         """Claim an effect: `fresh` for exactly one caller, and for the others what became of it.
 
-        Raises ClaimRefused when the key was claimed for another effect.
+        Raises ClaimRefused when the key was claimed for another effect, or a field holds what no engine stores.
         """
+        if not all(value.isprintable() for value in claim.model_dump().values() if isinstance(value, str)):
+            # A call id may be a model's own words.
+            raise ClaimRefused("the claim holds characters that do not print; nothing was run")
         with self._engine.connect() as connection:
             row = claim.model_dump() | {"state": "open", "at": at, "result_ref": None}
             if connection.execute(self._claim, row).rowcount == 1:

@@ -1,6 +1,7 @@
 """The record chain: append-only, verified on every read (L8)."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -27,6 +28,8 @@ class SqlDecisionLog:
         of_thread = (own.tenant == bindparam("tenant"), own.thread == bindparam("thread"))
         self._append = insert_or_ignore(engine, records).on_conflict_do_nothing()
         self._get = select(own.hash, own.parent, own.body).where(*of_thread, own.hash == bindparam("record"))
+        wanted = own.hash.in_(bindparam("wanted", expanding=True))
+        self._get_all = select(own.hash, own.parent, own.body).where(*of_thread, wanted)
         self._size = select(func.count()).select_from(records).where(*of_thread)
         # Each step looks its parent up by the whole key, taken from the child's row: given as constants, tenant and
         # thread would tempt a planner without statistics to read the thread anew at every step. Steps are counted,
@@ -77,6 +80,19 @@ class SqlDecisionLog:
         if row is None:
             raise _missing(thread, record)
         return _verified(row, tenant, thread)
+
+    def get_all(self, tenant: str, thread: str, records: Sequence[str]) -> tuple[DecisionRecord, ...]:
+        """The records of these hashes, in their order, read in one statement. Raises RecordMissing, RecordDamaged."""
+        rows: dict[str, Row[Any, Any, Any]] = {}
+        wanted = [record for record in records if _HASH.fullmatch(record)]
+        if wanted:
+            with self._engine.connect() as connection:
+                keys = {"tenant": tenant, "thread": thread, "wanted": wanted}
+                rows = {row.hash: row for row in connection.execute(self._get_all, keys)}
+        for record in records:
+            if record not in rows:
+                raise _missing(thread, record)
+        return tuple(_verified(rows[record], tenant, thread) for record in records)
 
     def chain(self, tenant: str, thread: str, head: str | None, limit: int | None = None) -> tuple[DecisionRecord, ...]:
         """The records from `head` back to the first, newest first, at most `limit`; none for head None.

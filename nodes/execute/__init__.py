@@ -11,7 +11,7 @@ from state.canonical import digest
 from state.checks.binding import arguments_digest, call_digest, seal_payload
 from state.checks.quote import unquoted
 from state.node import Node
-from state.ports import Artifacts, Claim, Clock, Ledger, Seal
+from state.ports import Artifacts, Claim, Clock, Ledger, NameTaken, Seal
 from state.run import RequestContext, Scope
 from state.tools import Effect, Observation, Tool, ToolContext, ToolError
 from state.value import Value
@@ -112,14 +112,13 @@ def make_execute(*, artifacts: Artifacts, ledger: Ledger, clock: Clock, seal: Se
     ) -> Observation:
         context = ToolContext(scope=scope, now=clock.now(), idempotency_key=key)
         try:
-            result = tool.run(context, **arguments)
+            projected = project(tool.contract, tool.run(context, **arguments))
         except ToolError as error:
             return _stored(tool, call, {"error": error.code}, "error", error.code, named, digest_, scope)
         except Exception as error:  # noqa: BLE001 - a tool may raise anything; a write that broke may have happened
             outcome = "error" if tool.contract.effect is Effect.READ else "unknown"
             code = f"tool_failed:{type(error).__name__}"
             return _stored(tool, call, {"error": code}, outcome, code, named, digest_, scope)
-        projected = project(tool.contract, result)
         outcome = "empty" if projected.empty else "ok"
         return _stored(
             tool,
@@ -147,9 +146,7 @@ def make_execute(*, artifacts: Artifacts, ledger: Ledger, clock: Clock, seal: Se
         total_bytes: int = 0,
         truncated: bool = False,
     ) -> Observation:
-        body = json.dumps({"tool": call.tool, **fields, "artifact_ref": named}, ensure_ascii=False)
-        ref = artifacts.put(scope.tenant, body)
-        artifacts.name(scope.tenant, named, ref)
+        name, ref = _filed(call.tool, fields, named, scope)
         return Observation.model_validate(
             {
                 "call_id": call.call_id,
@@ -157,7 +154,7 @@ def make_execute(*, artifacts: Artifacts, ledger: Ledger, clock: Clock, seal: Se
                 "outcome": outcome,
                 "code": code,
                 "at": clock.now(),
-                "artifact_ref": named,
+                "artifact_ref": name,
                 "ref": ref,
                 "trusted_fields": tuple(f.name for f in tool.contract.output if f.trust == "system"),
                 "total_bytes": total_bytes,
@@ -166,6 +163,21 @@ def make_execute(*, artifacts: Artifacts, ledger: Ledger, clock: Clock, seal: Se
                 "arguments_digest": digest_,
             }
         )
+
+    def _filed(tool: str, fields: dict[str, JsonValue], named: str, scope: Scope) -> tuple[str, str]:
+        """The result's public name and address. A step that runs again after a crash may bring something else: the
+        first result keeps the name, the later one gets a name of its own."""
+        name, runs = named, 1
+        while True:
+            body = json.dumps({"tool": tool, **fields, "artifact_ref": name}, ensure_ascii=False)
+            ref = artifacts.put(scope.tenant, body)
+            try:
+                artifacts.name(scope.tenant, name, ref)
+            except NameTaken:
+                runs += 1
+                name = f"{named}/run-{runs}"
+            else:
+                return name, ref
 
     async def arun(reads: Reads, scope: Scope) -> Writes:
         # Tools are synchronous functions: their waiting belongs in a thread, not on the event loop.

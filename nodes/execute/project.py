@@ -1,12 +1,12 @@
 """From a tool's result to what a request may show: only the contract's fields, capped in rows and bytes (S7)."""
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from state.checks.hidden import visible
 from state.tools import ToolContract
 
 _SHORTENED = " [...] "
@@ -29,31 +29,34 @@ def project(contract: ToolContract, result: Mapping[str, Any] | list[Mapping[str
     """
     names = [field.name for field in contract.output]
     if isinstance(result, list):
-        rows = [_fields(row, names) for row in result]
-        fields: dict[str, JsonValue] = {"rows": [*rows[: contract.max_rows]], "total_rows": len(rows)}
+        rows: list[JsonValue] = [_fields(row, names) for row in result]
+        fields: dict[str, JsonValue] = {"rows": rows, "total_rows": len(rows)}
+        shown = _within({**fields, "rows": rows[: contract.max_rows]}, contract.max_bytes)
         empty = not rows
     else:
         fields = _fields(result or {}, names)
+        shown = _within(fields, contract.max_bytes)
         empty = not fields
-    total_bytes = _size(fields)
-    shown = _within(fields, contract.max_bytes)
-    cut = shown != fields or (isinstance(result, list) and len(result) > contract.max_rows)
-    return Projected(shown, empty, total_bytes, cut)
+    return Projected(shown, empty, _size(fields), shown != fields)
 
 
-def _fields(row: Mapping[str, Any], names: list[str]) -> dict[str, JsonValue]:
+def _fields(row: Any, names: list[str]) -> dict[str, JsonValue]:
+    if not isinstance(row, Mapping):
+        raise TypeError(f"got a {type(row).__name__}; a tool returns an object, a list of objects, or None")
     return {name: _plain(row[name]) for name in names if name in row}
 
 
 def _plain(value: Any) -> JsonValue:
-    """JSON data with text that can be encoded: no lone surrogates, no bytes dressed as text."""
+    """JSON data that can be encoded: no half characters, no bytes dressed as text, no NaN. Nothing is hidden away."""
     match value:
+        case float() if not math.isfinite(value):
+            return str(value)
         case None | bool() | int() | float():
             return value
         case str():
-            return visible(value) if not value.isascii() else value
+            return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         case Mapping():
-            return {str(name): _plain(inner) for name, inner in value.items()}
+            return {str(_plain(str(name))): _plain(inner) for name, inner in value.items()}
         case list() | tuple():
             return [_plain(inner) for inner in value]
         case bytes():

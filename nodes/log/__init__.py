@@ -58,10 +58,8 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, policies: Sequence[Polic
     """The log node."""
 
     def run(reads: Reads, scope: Scope) -> Writes:
-        def read(ref: str) -> str:
-            return artifacts.get(scope.tenant, ref)
-
-        proposal = PROPOSAL.validate_json(read(reads.proposal)) if reads.proposal else None
+        texts = artifacts.get_all(scope.tenant, [ref for ref in (reads.proposal, reads.candidates) if ref])
+        proposal = PROPOSAL.validate_json(texts[reads.proposal]) if reads.proposal else None
         lap = Lap(
             decision=reads.decision,
             packed=reads.manifest,
@@ -72,9 +70,10 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, policies: Sequence[Polic
         )
         outcome = judged(lap)
         queries = tuple(artifacts.put(scope.tenant, query) for query in searched(proposal, outcome))
-        snapshot = Snapshot.model_validate_json(read(reads.candidates)) if reads.candidates else None
+        snapshot = Snapshot.model_validate_json(texts[reads.candidates]) if reads.candidates else None
         found = None if snapshot is None else Retrieved(key=snapshot.key, snapshot_ref=str(reads.candidates))
-        task = rewritten(reads.task, lap, outcome, reads.request, queries, found)
+        before = _remembering(reads.task, effective(policies, reads.request.now).history_turns)
+        task = rewritten(before, lap, outcome, reads.request, queries, found)
         record = DecisionRecord(
             parent=reads.head,
             tenant=scope.tenant,
@@ -100,18 +99,26 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, policies: Sequence[Polic
         cleared: dict[str, Any] = dict.fromkeys(_LAP)
         if task.status is None:
             return Writes(head=head, task=task, **cleared)
-        turns = effective(policies, reads.request.now).history_turns
-        shown = [log.get(scope.tenant, scope.thread, turn.record) for turn in task.turns[-turns:]]
-        messages = [message for one in (*shown, record) for message in view(one, read)]
+        shown = (*log.get_all(scope.tenant, scope.thread, [turn.record for turn in task.turns]), record)
+        texts = artifacts.get_all(
+            scope.tenant, [ref for one in shown for ref in (one.turn_ref, one.proposal_ref) if ref]
+        )
+        messages = [message for one in shown for message in view(one, texts.__getitem__)]
         return Writes(head=head, task=task, messages=messages, **cleared)
 
     return Node("log", Reads, Writes, run, ports=("artifacts", "decision log"), domain=("policy",))
 
 
+def _remembering(task: TaskState, turns: int) -> TaskState:
+    """The task with the earlier turns that a request may show; the chain keeps all of them, each checkpoint these."""
+    return task.model_copy(update={"turns": task.turns[-turns:] if turns else ()})
+
+
 def view(record: DecisionRecord, read: Callable[[str], str]) -> list[dict[str, str]]:
     """The messages of one turn: what the user said and what the agent said last."""
     messages = [{"type": "human", "content": read(record.turn_ref), "id": f"turn-{record.turn_index}"}]
-    proposal = PROPOSAL.validate_json(read(record.proposal_ref)) if record.proposal_ref else None
+    # Without a status the turn was abandoned, and its last proposal may never have passed validate.
+    proposal = PROPOSAL.validate_json(read(record.proposal_ref)) if record.proposal_ref and record.status else None
     said = spoken(proposal) if proposal is not None else None
     if said:
         messages.append({"type": "ai", "content": said, "id": f"turn-{record.turn_index}-answer"})

@@ -2,14 +2,12 @@
 
 from nodes.log.outcome import Lap
 from state.run import RequestContext
-from state.tools import Effect
-from state.verdict import Denied
+from state.verdict import Allowed, Denied
 from state.work import (
     KEPT,
     Act,
     ActionDone,
     LapOutcome,
-    OpenedEffect,
     Plan,
     Retrieved,
     Status,
@@ -45,7 +43,6 @@ def rewritten(
             "last_toolset": lap.decision.toolset if lap.decision else task.last_toolset,
             "last_outcome": outcome,
             "steps": _steps(task, lap, outcome, done),
-            "opened": _opened(task, lap, outcome),
             "actions": (*task.actions, *done)[-KEPT:],
             "query_refs": tuple(dict.fromkeys((*task.query_refs, *queries))),
             "retrieved": (*task.retrieved, found) if found and found.key not in known else task.retrieved,
@@ -72,6 +69,7 @@ def _actions(lap: Lap, request: RequestContext) -> tuple[ActionDone, ...]:
         return ()
     seen = {observation.call_id: observation for observation in lap.observations}
     refused = {verdict.call_id: verdict for verdict in lap.verdicts or () if isinstance(verdict, Denied)}
+    allowed = {verdict.call_id for verdict in lap.verdicts or () if isinstance(verdict, Allowed)}
     made = []
     for call in lap.proposal.calls:
         observation, verdict = seen.get(call.call_id), refused.get(call.call_id)
@@ -82,6 +80,9 @@ def _actions(lap: Lap, request: RequestContext) -> tuple[ActionDone, ...]:
         elif verdict is not None:
             # A refused call leaves no digest: a short hash of a foreign id could be guessed back (M6).
             outcome, arguments, at = "rejected" if verdict.approval else "denied", None, request.now
+        elif call.call_id in allowed:
+            # Abandoned between verdict and record: whether the call was made is for the ledger to say.
+            outcome, arguments, at = "unknown", None, request.now
         else:
             continue
         made.append(
@@ -110,11 +111,3 @@ def _steps(task: TaskState, lap: Lap, outcome: LapOutcome, done: tuple[ActionDon
         if steps and action.tool == steps[0] and action.outcome in ("ok", "empty"):
             steps.pop(0)
     return tuple(steps)
-
-
-def _opened(task: TaskState, lap: Lap, outcome: LapOutcome) -> tuple[OpenedEffect, ...]:
-    if outcome is LapOutcome.PLANNED and isinstance(lap.proposal, Plan) and lap.decision is not None:
-        index = lap.decision.index
-        return tuple(OpenedEffect(tool=step, decision=index) for step in lap.proposal.steps)
-    used = {seen.tool for seen in lap.observations if seen.effect is not Effect.READ}
-    return tuple(opened.model_copy(update={"used": True}) if opened.tool in used else opened for opened in task.opened)

@@ -4,13 +4,21 @@ from collections.abc import Mapping, Sequence
 
 from nodes.pack.budget import Window, count_request
 from nodes.pack.drafts import Draft, Drafts, flags
-from nodes.pack.required import capabilities, decision_block, instructions, shown_examples, tools, who_and_what
+from nodes.pack.required import (
+    capabilities,
+    decision_block,
+    instructions,
+    offers,
+    shown_examples,
+    tools,
+    who_and_what,
+)
 from nodes.pack.sufficiency import assert_own, missing
 from nodes.pack.trail import history, this_turn
 from nodes.pack.utility import Chosen, choose, left_out
 from state.context import ContextManifest, Dropped, DropReason, Kind, Packed, RequestSettings, Trust
 from state.domain import Example, Section
-from state.knowledge import Snapshot
+from state.knowledge import Candidate, Snapshot
 from state.node import Node
 from state.policy import Policy, effective
 from state.ports import Artifacts, DecisionLog, TokenCounter
@@ -52,23 +60,22 @@ def make_pack(
 ) -> Node:
     """The pack node."""
     by_name = {section.name: section for section in sections}
+    offered = offers(contracts)
 
     def run(reads: Reads, scope: Scope) -> Writes:
         decision, request = reads.decision, reads.request
         policy = effective(policies, request.now)
         drafts = Drafts(artifacts, tokens, scope, request.now)
 
-        def read(ref: str) -> str:
-            return artifacts.get(scope.tenant, ref)
-
-        head = instructions(drafts, decision, by_name) + tools(drafts, decision, contracts)
-        before = who_and_what(drafts, read(request.turn_ref), scope, request, policy, decision)
+        texts = artifacts.get_all(scope.tenant, [ref for ref in (request.turn_ref, reads.candidates) if ref])
+        head = drafts.counted(instructions(drafts, decision, by_name) + tools(drafts, decision, offered))
+        before = who_and_what(drafts, texts[request.turn_ref], scope, request, policy, decision)
         before += shown_examples(drafts, decision, examples)
-        before += history(drafts, read, log, scope, reads.task, policy.history_turns)
+        before += history(drafts, artifacts, log, scope, reads.task, policy.history_turns)
         before += capabilities(drafts, decision, contracts, scope)
         before += this_turn(drafts, artifacts, log, scope, request, reads.task)
-        before, refused = _admitted(before, decision)
-        after = [decision_block(drafts, decision)]
+        before, refused = _admitted(drafts.counted(before), decision)
+        after = drafts.counted([decision_block(drafts, decision, reads.task.steps)])
 
         tool_count = len(decision.tools) + len(decision.forms)
         budget = window.budget_tokens(tool_count)
@@ -78,14 +85,16 @@ def make_pack(
         if decision.kind is not DecisionKind.CLOSE and required > budget:
             return Writes(manifest=Packed(ref=None, failure="does_not_fit", missing=(f"{required - budget} tokens",)))
 
-        snapshot = Snapshot.model_validate_json(read(reads.candidates)) if reads.candidates else None
-        chosen = _chosen(drafts, snapshot, decision, policy, budget - required)
+        snapshot = Snapshot.model_validate_json(texts[reads.candidates]) if reads.candidates else None
+        candidates = _candidates(drafts, snapshot, decision)
+        assert_own(scope.tenant, [draft.item for draft in (*head, *before, *(pair[1] for pair in candidates))])
+        limits = {Kind.EVIDENCE: decision.evidence_limit, Kind.MEMORY: decision.memory_limit}
+        chosen = choose(candidates, policy.weights, budget - required, limits)
         selected, rendered, total = _fitted(chosen, head, before, after, window.input_tokens())
         if decision.kind is not DecisionKind.CLOSE and total > window.input_tokens():
             over = total - window.input_tokens()
             return Writes(manifest=Packed(ref=None, failure="does_not_fit", missing=(f"{over} tokens",)))
         items = tuple(draft.item for draft in (*head, *before, *_in_order(selected.drafts), *after))
-        assert_own(scope.tenant, items)
         lacks = missing(decision, items)
         manifest = ContextManifest(
             request_id=request.request_id,
@@ -99,13 +108,14 @@ def make_pack(
             window_tokens=window.window_tokens,
             reserved_output_tokens=window.reserved_output_tokens,
             dropped=(*refused, *selected.dropped, *_excluded(snapshot)),
-            flags=flags([*before, *selected.drafts]),
+            flags=flags([*before, *(draft for _, draft in candidates)]),
             tokenizer=tokens.name,
             prefix_hash=prefix_hash(rendered),
             policy_version=policy.version,
             settings=settings,
         )
-        ref = artifacts.put(scope.tenant, manifest.model_dump_json())
+        bodies = [draft.text for draft in (*head, *before, *selected.drafts, *after)]
+        *_, ref = artifacts.put_all(scope.tenant, [*bodies, manifest.model_dump_json()])
         return Writes(manifest=Packed(ref=ref, failure="insufficient" if lacks else None, missing=lacks))
 
     def _fitted(
@@ -141,14 +151,10 @@ def _admitted(drafts: list[Draft], decision: Decision) -> tuple[list[Draft], tup
     return kept, tuple(left_out(draft.item, DropReason.UNTRUSTED_IN_PLAN) for draft in refused)
 
 
-def _chosen(
-    drafts: Drafts, snapshot: Snapshot | None, decision: Decision, policy: Policy, budget_tokens: int
-) -> Chosen:
+def _candidates(drafts: Drafts, snapshot: Snapshot | None, decision: Decision) -> list[tuple[Candidate, Draft]]:
     if snapshot is None or not decision.untrusted:
-        return Chosen((), ())
-    pairs = [(candidate, drafts.candidate(candidate)) for candidate in snapshot.candidates]
-    limits = {Kind.EVIDENCE: decision.evidence_limit, Kind.MEMORY: decision.memory_limit}
-    return choose(pairs, policy.weights, budget_tokens, limits)
+        return []
+    return list(zip(snapshot.candidates, drafts.candidates(snapshot.candidates), strict=True))
 
 
 def _in_order(drafts: Sequence[Draft]) -> list[Draft]:

@@ -29,6 +29,7 @@ class Window(Value):
 
 def count_request(request: Request, tokens: TokenCounter) -> int:
     """The tokens of a rendered request, tool schemas included."""
-    messages = sum(tokens.count(message.content) + _PER_MESSAGE for message in request.messages)
-    tools = sum(tokens.count(canonical_json(tool).decode()) + _PER_TOOL for tool in request.tools)
-    return messages + tools + _PER_REPLY
+    texts = [message.content for message in request.messages]
+    texts += [canonical_json(tool).decode() for tool in request.tools]
+    around = len(request.messages) * _PER_MESSAGE + len(request.tools) * _PER_TOOL + _PER_REPLY
+    return sum(tokens.count_all(texts)) + around

@@ -1,5 +1,6 @@
 """Making items: a text becomes an addressed body, its rendered block is counted."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ class Draft(NamedTuple):
 
 
 class Drafts:
-    """Makes the drafts of one request."""
+    """Makes the drafts of one request. What it makes is addressed, not stored: pack stores what the request holds."""
 
     def __init__(self, artifacts: Artifacts, tokens: TokenCounter, scope: Scope, now: datetime) -> None:
         self._artifacts, self._tokens, self._scope, self._now = artifacts, tokens, scope, now
@@ -37,8 +38,8 @@ class Drafts:
         turn: int | None = None,
         derived_from: tuple[str, ...] = (),
     ) -> Draft:
-        """A draft of a text that the tenant or the operator supplied."""
-        ref = self._artifacts.put(self._scope.tenant, text)
+        """A draft of a text that the tenant or the operator supplied, not yet counted."""
+        ref = self._artifacts.address(self._scope.tenant, text)
         provenance = Provenance(
             tenant=self._scope.tenant,
             scope=f"tenant:{self._scope.tenant}",
@@ -47,11 +48,22 @@ class Drafts:
             origin_turn=turn,
             derived_from=derived_from,
         )
-        return self._counted(item_id, kind, source, trust, text, ref, provenance, version, at or self._now)
+        return self._draft(item_id, kind, source, trust, text, ref, provenance, version, at or self._now)
 
-    def candidate(self, candidate: Candidate) -> Draft:
-        """A draft of something retrieve found; its body is in the snapshot."""
-        text = self._artifacts.get(self._scope.tenant, candidate.ref)
+    def candidates(self, candidates: Sequence[Candidate]) -> list[Draft]:
+        """A draft for each thing that retrieve found and stored."""
+        texts = self._artifacts.get_all(self._scope.tenant, [candidate.ref for candidate in candidates])
+        return self.counted([self._candidate(candidate, texts[candidate.ref]) for candidate in candidates])
+
+    def counted(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """The drafts with the tokens of their rendered blocks."""
+        counts = self._tokens.count_all([block(draft.item, draft.text) for draft in drafts])
+        return [
+            Draft(draft.item.model_copy(update={"token_count": count}), draft.text)
+            for draft, count in zip(drafts, counts, strict=True)
+        ]
+
+    def _candidate(self, candidate: Candidate, text: str) -> Draft:
         provenance = Provenance(
             tenant=candidate.tenant,
             scope=candidate.scope,
@@ -62,7 +74,7 @@ class Drafts:
             effective_from=candidate.effective_from,
             effective_to=candidate.effective_to,
         )
-        return self._counted(
+        return self._draft(
             candidate.item_id,
             candidate.kind,
             candidate.source,
@@ -74,7 +86,7 @@ class Drafts:
             candidate.retrieved_at,
         )
 
-    def _counted(
+    def _draft(
         self,
         item_id: str,
         kind: Kind,
@@ -97,7 +109,7 @@ class Drafts:
             ref=ref,
             provenance=provenance,
         )
-        return Draft(item.model_copy(update={"token_count": self._tokens.count(block(item, text))}), text)
+        return Draft(item, text)
 
 
 def flags(drafts: list[Draft]) -> tuple[Flag, ...]:

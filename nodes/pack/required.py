@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from nodes.pack.drafts import Draft, Drafts
 from retrieval.examples import choose_examples
@@ -14,6 +15,8 @@ from state.request import ToolSpec
 from state.run import RequestContext, Scope
 from state.tools import ToolContract
 from state.work import Decision, DecisionKind
+
+_FORMS = {form: canonical_json(spec).decode() for form, spec in FORMS.items()}
 
 
 def instructions(drafts: Drafts, decision: Decision, sections: Mapping[str, Section]) -> list[Draft]:
@@ -31,19 +34,35 @@ def instructions(drafts: Drafts, decision: Decision, sections: Mapping[str, Sect
     ]
 
 
-def tools(drafts: Drafts, decision: Decision, contracts: Mapping[str, ToolContract]) -> list[Draft]:
+class Offer(NamedTuple):
+    """A tool as a request shows it: the canonical JSON of its definition, and the version of its contract."""
+
+    text: str
+    version: str
+
+
+def offers(contracts: Mapping[str, ToolContract]) -> dict[str, Offer]:
+    """Every tool's definition, written once: it does not change while the app is open."""
+    return {
+        name: Offer(
+            canonical_json(
+                ToolSpec(name=name, description=contract.description, parameters=contract.parameters)
+            ).decode(),
+            contract.definition_digest()[:12],
+        )
+        for name, contract in contracts.items()
+    }
+
+
+def tools(drafts: Drafts, decision: Decision, offered: Mapping[str, Offer]) -> list[Draft]:
     """The offered tools and the answer forms, each in one canonical order."""
     made = []
     for name in sorted(decision.tools):
-        contract = contracts[name]
-        spec = ToolSpec(name=name, description=contract.description, parameters=contract.parameters)
-        version = contract.definition_digest()[:12]
-        made.append(
-            drafts.text(name, Kind.TOOL, f"tool://{name}", Trust.POLICY, canonical_json(spec).decode(), version=version)
-        )
+        text, version = offered[name]
+        made.append(drafts.text(name, Kind.TOOL, f"tool://{name}", Trust.POLICY, text, version=version))
     for form in sorted(decision.forms):
-        text = canonical_json(FORMS[form]).decode()
-        made.append(drafts.text(form.value, Kind.INSTRUCTION, f"form://{form.value}", Trust.POLICY, text))
+        source = f"form://{form.value}"
+        made.append(drafts.text(form.value, Kind.INSTRUCTION, source, Trust.POLICY, _FORMS[form]))
     return made
 
 
@@ -120,11 +139,12 @@ def capabilities(
     return made
 
 
-def decision_block(drafts: Drafts, decision: Decision) -> Draft:
-    """The current decision, last in the request, beside its evidence."""
+def decision_block(drafts: Drafts, decision: Decision, steps: Sequence[str]) -> Draft:
+    """The current decision, last in the request, beside its evidence; with the steps that a plan left open."""
     allowed = ", ".join([*sorted(decision.tools), *sorted(form.value for form in decision.forms)])
     text = (
         f"kind: {decision.kind.value}\n"
+        f"{'steps: ' + ', '.join(steps) + chr(10) if steps else ''}"
         f"forms: {', '.join(sorted(form.value for form in decision.forms))}\n"
         f"Decide now. Reply with calls of the offered tools, or with exactly one form. Allowed: {allowed}."
     )

@@ -10,20 +10,21 @@ from state.context import Kind, Trust
 from state.ports import Artifacts, DecisionLog
 from state.record import DecisionRecord
 from state.run import RequestContext, Scope
-from state.tools import Observation
+from state.tools import RESERVED, Observation
 from state.verdict import Accepted, Allowed, Denied, NeedsApproval, Verdict
 from state.work import PROPOSAL, TaskState, spoken
 
-_NAMES = ("tool", "artifact_ref", "total_rows", "error")  # written by us into every observation
-
 
 def history(
-    drafts: Drafts, read: Callable[[str], str], log: DecisionLog, scope: Scope, task: TaskState, turns: int
+    drafts: Drafts, artifacts: Artifacts, log: DecisionLog, scope: Scope, task: TaskState, turns: int
 ) -> list[Draft]:
     """The newest earlier turns, oldest first: the user's words, and our own answer, which is not trusted."""
+    shown = task.turns[-turns:] if turns else ()
+    records = log.get_all(scope.tenant, scope.thread, [done.record for done in shown])
+    refs = [ref for record in records for ref in (record.turn_ref, record.proposal_ref) if ref]
+    texts = artifacts.get_all(scope.tenant, refs)
     made: list[Draft] = []
-    for done in task.turns[-turns:] if turns else ():
-        record = log.get(scope.tenant, scope.thread, done.record)
+    for done, record in zip(shown, records, strict=True):
         name = f"turn-{done.index}"
         made.append(
             drafts.text(
@@ -31,12 +32,14 @@ def history(
                 Kind.TASK_STATE,
                 f"turn://{done.index}",
                 Trust.USER,
-                read(record.turn_ref),
+                texts[record.turn_ref],
                 at=record.at,
                 turn=done.index,
             )
         )
-        said = spoken(PROPOSAL.validate_json(read(record.proposal_ref))) if record.proposal_ref else None
+        # Without a status the turn was abandoned, and its last proposal may never have passed validate.
+        final = record.proposal_ref if record.status else None
+        said = spoken(PROPOSAL.validate_json(texts[final])) if final else None
         if said:
             made.append(
                 drafts.text(
@@ -92,7 +95,7 @@ def _refusal(record: DecisionRecord, verdict: Verdict) -> str:
 
 def _observation(drafts: Drafts, seen: Observation, body: dict[str, JsonValue], record: DecisionRecord) -> list[Draft]:
     """One or two blocks: fields of the system of record, and apart from them the fields others can write."""
-    own = (*seen.trusted_fields, *_NAMES)
+    own = (*seen.trusted_fields, *RESERVED)
     trusted = {name: value for name, value in body.items() if name in own}
     foreign = {name: value for name, value in body.items() if name not in own and name != "rows"}
     rows = body.get("rows")
@@ -103,6 +106,8 @@ def _observation(drafts: Drafts, seen: Observation, body: dict[str, JsonValue], 
             foreign["rows"] = [*others]
     if seen.outcome != "ok":
         trusted["outcome"] = seen.outcome
+    if seen.truncated:
+        trusted |= {"truncated": True, "total_bytes": seen.total_bytes}
     made = [_block(drafts, f"{record.index}-{seen.call_id}", Trust.SYSTEM, trusted, seen, record)]
     if foreign:
         foreign = {"tool": seen.tool, **foreign}

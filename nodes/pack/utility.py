@@ -31,11 +31,11 @@ def choose(
 
     utility = relevance x authority x freshness - redundancy - injection_risk, each feature between 0 and 1 and
     times its weight. Permission is no feature: what is not permitted never became a candidate. Deterministic:
-    ties go to fewer tokens, then to the smaller id.
+    ties go to fewer tokens, then to the smaller id. injection_risk is the share of a text that no reader sees.
     """
     open_ = sorted(
         candidates,
-        key=lambda pair: (-_worth(pair[0], weights), pair[1].item.token_count, pair[0].item_id),
+        key=lambda pair: (-_worth(pair[0], weights), pair[1].item.token_count, pair[0].item_id, pair[0].ref),
     )
     chosen: list[Draft] = []
     words: list[frozenset[str]] = []
@@ -45,7 +45,7 @@ def choose(
         own = _words(draft.text)
         redundancy = max((_overlap(own, other) for other in words), default=0.0)
         redundancy = redundancy if redundancy >= _SAME else 0.0
-        risk = 1.0 if hidden_characters(draft.text) else 0.0
+        risk = hidden_characters(draft.text) / max(1, len(draft.text))
         utility = _worth(candidate, weights) - weights.redundancy * redundancy - weights.injection_risk * risk
         scored = _scored(candidate, draft, redundancy=redundancy, injection_risk=risk, utility=utility)
         reason = _refusal(utility, room.get(candidate.kind, 0), scored.item.token_count, left)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -35,33 +36,40 @@ class Writes(Value):
     attempts: tuple[Attempt, ...]
 
 
+class Prepared(NamedTuple):
+    """The manifest, the bodies of its items by address, and the request they make."""
+
+    manifest: ContextManifest
+    texts: dict[str, str]
+    request: Request
+
+
 def make_propose(*, model: Model, artifacts: Artifacts) -> Node:
     """The propose node, sync and async: waiting on the model holds no thread in the async form."""
 
-    def prepared(reads: Reads, scope: Scope) -> tuple[ContextManifest, Request]:
+    def prepared(reads: Reads, scope: Scope) -> Prepared:
         if reads.manifest.ref is None:
             raise ValueError("propose was reached without a manifest; pack routes to log in that case")
         manifest = ContextManifest.model_validate_json(artifacts.get(scope.tenant, reads.manifest.ref))
-        return manifest, render(manifest.items, lambda ref: artifacts.get(scope.tenant, ref), manifest.settings)
+        texts = artifacts.get_all(scope.tenant, [item.ref for item in manifest.items])
+        return Prepared(manifest, texts, render(manifest.items, texts.__getitem__, manifest.settings))
 
-    def closing(reads: Reads, scope: Scope, manifest: ContextManifest) -> Writes:
-        proposal = partial(manifest, lambda ref: artifacts.get(scope.tenant, ref))
+    def closing(reads: Reads, scope: Scope, ready: Prepared) -> Writes:
+        proposal = partial(ready.manifest, ready.texts.__getitem__)
         return Writes(proposal=artifacts.put(scope.tenant, proposal.model_dump_json()), attempts=reads.attempts or ())
 
-    def judged(
-        reads: Reads, scope: Scope, manifest: ContextManifest, request: Request, reply: Reply | ModelError
-    ) -> Writes:
+    def judged(reads: Reads, scope: Scope, ready: Prepared, reply: Reply | ModelError) -> Writes:
         proposal: Proposal | None = None
         if isinstance(reply, ModelError):
             outcome = reply.outcome
         else:
             try:
-                proposal = parse(reply, reads.decision, _quoting(manifest, scope))
+                proposal = parse(reply, reads.decision, _quoting(ready))
                 outcome = AttemptOutcome(name="proposal")
             except NoProposal as none:
                 outcome = none.outcome
         attempt = Attempt(
-            request_hash=request.hash(),
+            request_hash=ready.request.hash(),
             mode=_MODE,
             model=model.name if isinstance(reply, ModelError) else reply.model,
             usage=None if isinstance(reply, ModelError) else reply.usage,
@@ -70,33 +78,33 @@ def make_propose(*, model: Model, artifacts: Artifacts) -> Node:
         stored = None if proposal is None else artifacts.put(scope.tenant, proposal.model_dump_json())
         return Writes(proposal=stored, attempts=(*(reads.attempts or ()), attempt))
 
-    def _quoting(manifest: ContextManifest, scope: Scope) -> Callable[[dict[str, JsonValue]], dict[str, JsonValue]]:
+    def _quoting(ready: Prepared) -> Callable[[dict[str, JsonValue]], dict[str, JsonValue]]:
         turns = {
-            item.ref: artifacts.get(scope.tenant, item.ref)
-            for item in manifest.items
+            item.ref: ready.texts[item.ref]
+            for item in ready.manifest.items
             if item.trust is Trust.USER and item.kind is Kind.TASK_STATE and item.source.startswith("turn://")
         }
         return lambda arguments: quoted(arguments, turns)
 
     def run(reads: Reads, scope: Scope) -> Writes:
-        manifest, request = prepared(reads, scope)
+        ready = prepared(reads, scope)
         if reads.decision.kind is DecisionKind.CLOSE:
-            return closing(reads, scope, manifest)
+            return closing(reads, scope, ready)
         try:
-            reply: Reply | ModelError = model.reply(request)
+            reply: Reply | ModelError = model.reply(ready.request)
         except ModelError as error:
             reply = error
-        return judged(reads, scope, manifest, request, reply)
+        return judged(reads, scope, ready, reply)
 
     async def arun(reads: Reads, scope: Scope) -> Writes:
         # The stores are synchronous: off the event loop with them.
-        manifest, request = await asyncio.to_thread(prepared, reads, scope)
+        ready = await asyncio.to_thread(prepared, reads, scope)
         if reads.decision.kind is DecisionKind.CLOSE:
-            return await asyncio.to_thread(closing, reads, scope, manifest)
+            return await asyncio.to_thread(closing, reads, scope, ready)
         try:
-            reply: Reply | ModelError = await model.areply(request)
+            reply: Reply | ModelError = await model.areply(ready.request)
         except ModelError as error:
             reply = error
-        return await asyncio.to_thread(judged, reads, scope, manifest, request, reply)
+        return await asyncio.to_thread(judged, reads, scope, ready, reply)
 
     return Node("propose", Reads, Writes, run, arun, ports=("model", "artifacts"))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from pydantic import JsonValue, ValidationError
 
+from state.canonical import canonical_json
 from state.request import AttemptOutcome, RawCall, Reply
 from state.work import PROPOSAL, Act, Decision, Form, Proposal, ToolCall
 
@@ -48,7 +49,9 @@ def _form(call: RawCall, decision: Decision) -> Proposal:
     try:
         return PROPOSAL.validate_python({**_arguments(call), "type": call.name})
     except ValidationError as error:
-        fields = ", ".join(sorted({".".join(map(str, problem["loc"])) for problem in error.errors()}))
+        # The name of an unknown field is the model's own text and stays out.
+        named = {"unknown ones" if p["type"] == "extra_forbidden" else str(p["loc"][1]) for p in error.errors()}
+        fields = ", ".join(sorted(named))
         raise _no("wrong_schema", f"form {call.name}: wrong or missing fields: {fields}") from None
 
 
@@ -62,25 +65,23 @@ def _calls(
     for ordinal, call in enumerate(calls):
         call_id = call.call_id if usable and call.call_id else f"call-{decision.index}-{ordinal}"
         try:
-            made.append(ToolCall(call_id=call_id, tool=call.name[:64], arguments=quote(_arguments(call))))
-        except ValueError:
+            tool = call.name.encode(errors="replace").decode()[:64]
+            made.append(ToolCall(call_id=call_id, tool=tool, arguments=quote(_arguments(call))))
+        except (ValueError, RecursionError):
             raise _no("wrong_schema", "a call's arguments have a shape that is not allowed") from None
     return tuple(made)
 
 
 def _arguments(call: RawCall) -> dict[str, JsonValue]:
     try:
-        # Infinity and NaN are not JSON: a reply that holds them is malformed, not a very large number (H18).
-        arguments = json.loads(call.arguments or "{}", parse_constant=_refuse)
-    except ValueError:
+        arguments: JsonValue = json.loads(call.arguments or "{}")
+        # What JSON cannot carry is malformed, not a very large number: NaN, Infinity, 1e999, half a character (H18).
+        canonical_json(arguments)
+    except (ValueError, RecursionError):
         raise _no("malformed", "a call's arguments are not JSON") from None
     if not isinstance(arguments, dict):
         raise _no("wrong_schema", "a call's arguments are not an object")
     return arguments
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(name)
 
 
 def _no(name: str, detail: str) -> NoProposal:

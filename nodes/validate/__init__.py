@@ -1,5 +1,6 @@
 """validate (L6): code decides what a proposal may do. Pure; it pauses only on a request it has already written."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -9,6 +10,7 @@ from pydantic import JsonValue
 from nodes.validate.answer import answer_verdict, plan_verdict
 from nodes.validate.approval import answer_to, approval_request, shown_to_person
 from nodes.validate.case import Allow, Ask, Case, Deny
+from nodes.validate.opened import opened_effects
 from nodes.validate.rules import judge
 from state.checks.binding import arguments_digest, call_digest, seal_payload
 from state.checks.origin import Shown
@@ -17,10 +19,10 @@ from state.context import ContextManifest, Packed
 from state.domain import Owns
 from state.node import Node
 from state.policy import Policy, effective
-from state.ports import Artifacts, Clock, Seal
+from state.ports import Artifacts, Clock, DecisionLog, Seal
 from state.render import in_tools
 from state.run import RequestContext, Scope
-from state.tools import ToolContract
+from state.tools import Effect, ToolContract
 from state.value import Value
 from state.verdict import Allowed, Approval, Denied, NeedsApproval, Verdict
 from state.work import PROPOSAL, Act, Answer, Decision, Plan, TaskState, ToolCall
@@ -49,6 +51,7 @@ Pause = Callable[[dict[str, JsonValue]], Any]
 def make_validate(
     *,
     artifacts: Artifacts,
+    log: DecisionLog,
     clock: Clock,
     seal: Seal,
     pause: Pause,
@@ -65,7 +68,11 @@ def make_validate(
         match proposal:
             case Act(calls=calls):
                 shown = _shown(reads, scope)
-                cases = {call.call_id: _case(call, reads, scope, policy, shown) for call in calls}
+                opened = _opened(calls, reads, scope, policy)
+                cases = {
+                    call.call_id: _case(call, calls[:ordinal], reads, scope, policy, shown, opened)
+                    for ordinal, call in enumerate(calls)
+                }
                 pending = [verdict for verdict in reads.verdicts or () if isinstance(verdict, NeedsApproval)]
                 if pending:
                     return Writes(verdicts=_answered(reads, pending, cases, scope, policy))
@@ -74,7 +81,9 @@ def make_validate(
                 items = _manifest(reads, scope).items
                 return Writes(verdicts=(answer_verdict(proposal, items, reads.decision, policy),))
             case Plan():
-                return Writes(verdicts=(plan_verdict(proposal, reads.decision, contracts, scope, policy),))
+                return Writes(
+                    verdicts=(plan_verdict(proposal, reads.decision, reads.task.steps, contracts, scope, policy),)
+                )
             case _:
                 return Writes(verdicts=())
 
@@ -85,13 +94,27 @@ def make_validate(
 
     def _shown(reads: Reads, scope: Scope) -> tuple[Shown, ...]:
         """What the request showed; definitions of tools and forms show no values."""
-        return tuple(
-            Shown(item.item_id, item.trust, artifacts.get(scope.tenant, item.ref))
-            for item in _manifest(reads, scope).items
-            if not in_tools(item)
-        )
+        items = [item for item in _manifest(reads, scope).items if not in_tools(item)]
+        texts = artifacts.get_all(scope.tenant, [item.ref for item in items])
+        return tuple(Shown(item.item_id, item.trust, texts[item.ref]) for item in items)
 
-    def _case(call: ToolCall, reads: Reads, scope: Scope, policy: Policy, shown: tuple[Shown, ...]) -> Case | None:
+    def _opened(calls: Sequence[ToolCall], reads: Reads, scope: Scope, policy: Policy) -> Counter[str]:
+        """What a plan opened. Reads need nothing opened, and then the chain is not read."""
+        asked = [contracts[call.tool] for call in calls if call.tool in contracts]
+        if all(contract.effect is Effect.READ for contract in asked):
+            return Counter()
+        past = log.chain(scope.tenant, scope.thread, reads.request.parent, limit=policy.max_decisions)
+        return opened_effects(past, lambda ref: artifacts.get(scope.tenant, ref))
+
+    def _case(
+        call: ToolCall,
+        earlier: tuple[ToolCall, ...],
+        reads: Reads,
+        scope: Scope,
+        policy: Policy,
+        shown: tuple[Shown, ...],
+        opened: Counter[str],
+    ) -> Case | None:
         contract = contracts.get(call.tool)
         if contract is None:
             return None
@@ -107,6 +130,8 @@ def make_validate(
             policy=policy,
             shown=shown,
             owns=dict(resources),
+            opened=opened,
+            earlier=earlier,
             digest=arguments_digest(call.tool, arguments),
         )
 
@@ -154,7 +179,7 @@ def make_validate(
         policy: Policy,
     ) -> tuple[Verdict, ...]:
         """All pending calls are asked for together; every answered one is judged anew before it counts."""
-        asked = [(verdict, cases[verdict.call_id]) for verdict in pending]
+        asked = [(verdict, cases.get(verdict.call_id)) for verdict in pending]
         answers = pause({"approvals": [shown_to_person(verdict, case) for verdict, case in asked if case is not None]})
         settled = {verdict.call_id: _settled(verdict, case, answers, scope, policy) for verdict, case in asked}
         return tuple(settled.get(verdict.call_id, verdict) for verdict in reads.verdicts or ())
@@ -181,7 +206,7 @@ def make_validate(
         Reads,
         Writes,
         run,
-        ports=("artifacts", "clock", "seal", "pause"),
+        ports=("artifacts", "decision log", "clock", "seal", "pause"),
         domain=("contracts", "policy", "resources"),
     )
 

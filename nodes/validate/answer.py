@@ -27,7 +27,12 @@ def answer_verdict(
 
 
 def plan_verdict(
-    plan: Plan, decision: Decision, contracts: Mapping[str, ToolContract], scope: Scope, policy: Policy
+    plan: Plan,
+    decision: Decision,
+    open_steps: Sequence[str],
+    contracts: Mapping[str, ToolContract],
+    scope: Scope,
+    policy: Policy,
 ) -> Accepted | Denied:
     """Steps open effects only in a plan lap, and only tools of the principal's roles (X3).
 
@@ -35,6 +40,8 @@ def plan_verdict(
     """
     call_id = Form.PLAN.value
     if decision.kind is not DecisionKind.PLAN:
+        if open_steps:
+            return _denied(call_id, "plan_still_open", "the plan of this turn still has steps to take", policy)
         return Accepted(call_id=call_id, rule="plan_requested", policy_version=policy.version)
     if not plan.steps:
         return _denied(call_id, "plan_without_steps", "the plan names no step", policy)

@@ -1,5 +1,6 @@
 """One call under judgement: everything a rule may look at, and nothing else."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -14,7 +15,10 @@ from state.work import Decision, TaskState, ToolCall
 
 @dataclass(frozen=True)
 class Case:
-    """A proposed call with its arguments read back, its contract, and the request that led to it."""
+    """A proposed call with its arguments read back, its contract, and the request that led to it.
+
+    `opened` counts the effects that are open in this turn, `earlier` are the calls before it in the proposal.
+    """
 
     call: ToolCall
     arguments: dict[str, JsonValue]
@@ -26,6 +30,8 @@ class Case:
     policy: Policy
     shown: tuple[Shown, ...]
     owns: dict[str, Owns]
+    opened: Counter[str]
+    earlier: tuple[ToolCall, ...]
     digest: str
 
 

@@ -35,8 +35,9 @@ def arguments_invalid(case: Case) -> Finding | None:
         return Deny("an argument is not a finite number")
     validator = Draft202012Validator(case.contract.parameters, format_checker=FormatChecker())
     for error in sorted(validator.iter_errors(case.arguments), key=lambda error: error.json_path):
-        # The message of the library would repeat the value; the place and the keyword are ours to tell.
-        return Deny(f"arguments do not fit the schema at {error.json_path}: {error.validator}")
+        # The message of the library would repeat the value; the parameter and the keyword are ours to tell.
+        place = f"argument {error.absolute_path[0]} does" if error.absolute_path else "the arguments do"
+        return Deny(f"{place} not fit the schema: {error.validator}")
     return None
 
 
@@ -60,6 +61,8 @@ def already_read(case: Case) -> Finding | None:
     """An unchanged read is not repeated while its result is fresh (L9, S10)."""
     if case.contract.effect is not Effect.READ:
         return None
+    if any((before.tool, before.arguments) == (case.call.tool, case.call.arguments) for before in case.earlier):
+        return Deny("the same call stands in this proposal already")
     for done in case.task.actions:
         same = done.turn == case.request.turn_index and done.arguments_digest == case.digest
         age_s = (case.request.now - done.at).total_seconds()
@@ -72,8 +75,9 @@ def effect_not_opened(case: Case) -> Finding | None:
     """Side effects are off unless a plan lap without untrusted items opened them (X3)."""
     if case.contract.effect is Effect.READ:
         return None
-    if not any(opened.tool == case.call.tool and not opened.used for opened in case.task.opened):
-        return Deny("no plan of this turn opened this effect")
+    taken = sum(before.tool == case.call.tool for before in case.earlier)
+    if taken >= case.opened[case.call.tool]:
+        return Deny("no plan of this turn opened this effect, or not so often")
     return None
 
 

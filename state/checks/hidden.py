@@ -11,9 +11,11 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 def hidden_characters(text: str) -> int:
     """How many characters of a text are invisible carriers."""
-    return len(_HIDDEN.findall(text))
+    return 0 if text.isascii() else len(_HIDDEN.findall(text))
 
 
 def visible(text: str) -> str:
     """The text as a request may show it: composed (NFC), without invisible carriers, controls and lone surrogates."""
+    if text.isascii():
+        return _CONTROL.sub("", text)
     return unicodedata.normalize("NFC", _CONTROL.sub("", _HIDDEN.sub("", text)))

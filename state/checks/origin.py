@@ -28,8 +28,8 @@ _ORDER = (Trust.POLICY, Trust.SYSTEM, Trust.USER, Trust.UNTRUSTED)
 
 
 def origin(value: JsonValue, shown: Iterable[Shown]) -> Origin:
-    """The items in which a value stands as a whole word, and the best trust among them."""
+    """The items in which a value stands as a whole word, and the best trust among them. An empty one is nowhere."""
     pattern = re.compile(rf"(?<![\w-]){re.escape(str(value))}(?![\w-])")
-    found = [item for item in shown if pattern.search(item.text)]
+    found = [item for item in shown if str(value).strip() and pattern.search(item.text)]
     found.sort(key=lambda item: _ORDER.index(item.trust))
     return Origin(tuple(item.item_id for item in found), found[0].trust if found else None)

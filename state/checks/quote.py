@@ -32,7 +32,7 @@ def _quote(value: JsonValue, turns: Mapping[str, str]) -> JsonValue:
         for ref, text in turns.items():
             found = re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", text)
             if found:
-                return Quote(ref=ref, start=found.start(), end=found.end()).model_dump()
+                return Quote(quote="turn", ref=ref, start=found.start(), end=found.end()).model_dump()
     return value
 
 

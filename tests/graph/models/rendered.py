@@ -1,13 +1,14 @@
 """Requests for tests, rendered as pack renders them: items with their bodies, in the order of B4."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from state.context import ContextItem, Kind, Provenance, RequestSettings, Trust
 from state.forms import FORMS
+from state.ports import Model
 from state.render import render
 from state.request import Request, ToolSpec
 from state.tools import ToolContract
@@ -79,7 +80,13 @@ class Working:
     def request(self) -> Request:
         """The whole request: instructions, tools, objective and scope, what was added, the decision last."""
         data, self.items = self.items, []
-        self.add("role", Kind.INSTRUCTION, "policy://role", Trust.POLICY, "You help the users of this desk.")
+        self.add(
+            "role",
+            Kind.INSTRUCTION,
+            "policy://role",
+            Trust.POLICY,
+            "You help people here. Reply in their language.",
+        )
         for spec in (*map(_spec, self.tools), *(FORMS[form] for form in self.forms)):
             scheme = "form" if spec.name in FORMS else "tool"
             self.add(spec.name, Kind.TOOL, f"{scheme}://{spec.name}", Trust.POLICY, spec.model_dump_json())
@@ -100,3 +107,20 @@ def _spec(tool: ToolContract | ToolSpec) -> ToolSpec:
     if isinstance(tool, ToolSpec):
         return tool
     return ToolSpec(name=tool.name, description=tool.description, parameters=tool.parameters)
+
+
+Proposed = tuple[str, dict[str, Any]]
+Fill = Callable[[Working], None]
+
+
+def proposed(model: Model, working: Working) -> Proposed:
+    """The one call that a model proposes for a working set."""
+    reply = model.reply(working.request())
+    (call,) = reply.calls
+    assert reply.finish_reason == "tool_calls"
+    return call.name, json.loads(call.arguments)
+
+
+def with_card(working: Working) -> None:
+    """Adds the fact that most cases need."""
+    working.fact("card_id", "C-7")

@@ -89,6 +89,13 @@ def test_a_key_stands_for_one_effect(ledger: Ledger, other: Claim) -> None:
     assert "acme" not in str(refused.value).replace("globex", "")
 
 
+@pytest.mark.parametrize("call_id", ["call\x00", "call\n1"])
+def test_a_model_may_not_name_a_call_as_no_engine_stores_it(ledger: Ledger, call_id: str) -> None:
+    with pytest.raises(ClaimRefused, match="do not print"):
+        ledger.claim(like(call_id=call_id), NOW)
+    assert ledger.rows("acme", "T") == ()
+
+
 def test_a_call_may_be_named_anew(ledger: Ledger) -> None:
     ledger.claim(CLAIM, NOW)
     assert not ledger.claim(like(call_id="call-9"), NOW).fresh

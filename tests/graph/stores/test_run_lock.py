@@ -2,8 +2,10 @@
 
 import multiprocessing
 import re
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -16,11 +18,16 @@ from graph.stores.run_lock import LeaseLost, SqlRunLock, ThreadBusy
 from graph.stores.schema import run_leases
 from tests.fakes import FakeClock, SequentialIds
 
-LEASE_S = 0.9
+
+def lock_on(database: Database) -> SqlRunLock:
+    return SqlRunLock(database.everyday, SystemClock(), RandomIds())
 
 
-def lock_on(database: Database, lease_s: float = LEASE_S) -> SqlRunLock:
-    return SqlRunLock(database.everyday, SystemClock(), RandomIds(), lease_s)
+def ends(database: Database) -> datetime:
+    """When the lease of the one held thread ends."""
+    with database.everyday.connect() as connection:
+        end: datetime = connection.execute(select(run_leases.c.expires_at)).scalar_one()
+    return end
 
 
 def assert_busy(lock: SqlRunLock) -> None:
@@ -48,25 +55,31 @@ def test_a_failed_run_gives_the_thread_back(database: Database) -> None:
 
 
 def test_a_long_run_keeps_its_lease(database: Database) -> None:
-    lock = lock_on(database)
+    clock = FakeClock()
+    lock = SqlRunLock(database.everyday, clock, SequentialIds(), lease_s=0.3)
     with lock.holding("T"):
-        time.sleep(2 * LEASE_S)
-        assert_busy(lock)
+        for _ in range(4):
+            clock.advance(0.25)
+            patience = time.monotonic() + 30
+            while ends(database) != clock.now() + timedelta(seconds=0.3):
+                assert time.monotonic() < patience, "the lease was not renewed"
+                time.sleep(0.01)
+            assert_busy(lock)
 
 
 def test_of_many_runs_one_starts(database: Database) -> None:
-    lock = lock_on(database)
+    lock, others_refused = lock_on(database), threading.Semaphore(0)
 
     def run(_: int) -> bool:
         try:
             with lock.holding("T"):
-                time.sleep(0.3)
+                return all(others_refused.acquire(timeout=30) for _ in range(7))
         except ThreadBusy:
+            others_refused.release()
             return False
-        return True
 
     with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(run, range(8))) == 1
+        assert sorted(pool.map(run, range(8))) == [False] * 7 + [True]
 
 
 def test_an_expired_lease_is_free(database: Database) -> None:
@@ -89,8 +102,7 @@ def test_a_lost_lease_does_not_hide_the_runs_own_error(database: Database) -> No
     slow.__enter__()
     with database.everyday.connect() as connection:
         connection.execute(update(run_leases).values(token="another run"))
-    with pytest.raises(ZeroDivisionError):
-        slow.__exit__(ZeroDivisionError, ZeroDivisionError(), None)
+    assert slow.__exit__(ZeroDivisionError, ZeroDivisionError(), None) is False  # it passes on
     with database.everyday.connect() as connection:
         assert connection.scalar(select(run_leases.c.token)) == "another run"
 
@@ -98,7 +110,7 @@ def test_a_lost_lease_does_not_hide_the_runs_own_error(database: Database) -> No
 @pytest.mark.parametrize("lease_s", [0, -1])
 def test_a_lease_must_be_positive(lease_s: float, database: Database) -> None:
     with pytest.raises(ValueError, match="positive"):
-        lock_on(database, lease_s)
+        SqlRunLock(database.everyday, SystemClock(), RandomIds(), lease_s)
 
 
 def _hold(target: Path | str, ready: Connection) -> None:
@@ -117,9 +129,11 @@ def test_a_killed_run_blocks_its_thread_for_one_lease(target: Path | str) -> Non
         assert ours.poll(60)
         process.kill()
         process.join()
-        lock = lock_on(database)
+        clock = FakeClock(ends(database))
+        lock = SqlRunLock(database.everyday, clock, RandomIds())
+        clock.advance(-1)
         assert_busy(lock)
-        time.sleep(LEASE_S + 0.1)
+        clock.advance(2)
         with lock.holding("T"):
             pass
     finally:

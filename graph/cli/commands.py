@@ -1,0 +1,106 @@
+"""The commands and their options. Each imports what it does when it is called, so that `--help` is quick."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Exit, Option, Typer
+
+from graph.cli.exits import WrongUse
+from graph.cli.plugins import AgentCommands
+from graph.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from graph.conversation import Answer
+
+
+@dataclass
+class Options:
+    """What was said before the command's name."""
+
+    debug: bool = False
+
+
+options = Options()
+agent = Typer(
+    name="agent",
+    cls=AgentCommands,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    no_args_is_help=False,
+    help="Ask the agent, answer what waits for a person, and see what each decision was given.",
+)
+
+As = Annotated[str, Option("--as", metavar="NAME@TENANT", help="Who acts. `agent doctor` lists whom there is.")]
+Model = Annotated[
+    str | None, Option("--model", metavar="MODEL", help="offline, hijacked or openai; else EXPEDIENTE_MODEL.")
+]
+Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
+CallIds = Annotated[list[str] | None, Option(metavar="CALL_ID", help="May be given several times.")]
+
+
+@agent.callback()
+def before(debug: Annotated[bool, Option("--debug", help="Show the traceback of an error.")] = False) -> None:
+    options.debug = debug
+
+
+@agent.command()
+def ask(
+    question: Annotated[str, Argument(help="The question; - reads it from standard input.")],
+    as_: As,
+    thread: Annotated[str | None, Option(help="Go on with this thread, or name a new one.")] = None,
+    model: Model = None,
+    json: Json = False,
+) -> None:
+    """Ask, and see each decision as it happens. Exit 0 answered, 3 needs a person, 4 handed over, 1 failed."""
+    from graph.cli.turns import ask as run
+
+    raise Exit(run(Screen(json), question, as_=as_, thread=thread, model=model))
+
+
+@agent.command()
+def resume(
+    thread: Annotated[str, Argument(help="The thread that waits.")],
+    as_: As,
+    approve: CallIds = None,
+    reject: CallIds = None,
+    model: Model = None,
+    json: Json = False,
+) -> None:
+    """Approve or reject pending calls, and go on."""
+    from graph.cli.turns import resume as run
+
+    both = sorted(set(approve or ()) & set(reject or ()))
+    if both:
+        raise WrongUse(f"got --approve and --reject for {', '.join(both)}; allowed: one answer per call")
+    answers: dict[str, Answer] = dict.fromkeys(approve or (), "approve")
+    answers.update(dict.fromkeys(reject or (), "reject"))
+    raise Exit(run(Screen(json), thread, as_=as_, answers=answers, model=model))
+
+
+@agent.command()
+def show(thread: Annotated[str, Argument(help="The thread.")], as_: As, json: Json = False) -> None:
+    """Show every decision of a thread with its working set: what was in, what was left out, and why."""
+    from graph.cli.showing import show as run
+
+    run(Screen(json), thread, as_=as_)
+
+
+@agent.command()
+def draw(
+    write: Annotated[bool, Option("--write", help="Write both into README.md, between their markers.")] = False,
+    check: Annotated[bool, Option("--check", help="Exit 1 if README.md differs.")] = False,
+) -> None:
+    """Print the graph as Mermaid and the table of the nodes' slices. Made locally, never by a web service."""
+    from graph.cli.drawings import draw as run
+
+    if write and check:
+        raise WrongUse("got --write and --check; allowed: one of them")
+    raise Exit(run(Screen(json=False), write=write, check=check))
+
+
+@agent.command()
+def doctor(json: Json = False) -> None:
+    """Say what is there and what is missing, and how to fix it. Changes nothing. Exit 1 if something is missing."""
+    from graph.cli.checkup import checkup as run
+
+    raise Exit(run(Screen(json)))

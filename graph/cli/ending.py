@@ -1,0 +1,118 @@
+"""How a run ends on the screen: the answer with its sources, or the calls that wait for a person."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from graph.cli.layout import Hanging, labelled
+from graph.cli.screen import one_line
+from graph.cli.wording import plural, shortened, until
+from graph.result import AnswerShown, PendingCall, RunResult
+from state.checks.hidden import visible
+from state.policy import effective
+from state.work import Status
+
+if TYPE_CHECKING:
+    from graph.app import App
+
+_TITLES = {
+    Status.ANSWERED: ("Answer", "bold green"),
+    Status.NEEDS_APPROVAL: ("Waits for a person", "bold yellow"),
+    Status.NEEDS_INPUT: ("Needs your answer", "bold yellow"),
+    Status.ESCALATED: ("Handed over to a person", "bold yellow"),
+    Status.PARTIAL: ("Partial answer", "bold yellow"),
+    Status.FAILED: ("Failed", "bold red"),
+}
+_NEXT_TITLES = {Status.NEEDS_INPUT: "Choices", Status.ESCALATED: "Missing", Status.PARTIAL: "Missing"}
+
+
+def ending(app: "App", result: RunResult, *, as_: str, model: str | None) -> RenderableType:
+    """The last part of the account. `model` is what the command line named."""
+    title, style = _TITLES[result.status]
+    parts: list[RenderableType] = [Text(title, style=style)]
+    if result.error:
+        parts += [Hanging(visible(result.error)), Text()]
+    if result.answer:
+        parts += _answer(result.answer, _NEXT_TITLES.get(result.status, "Next steps"))
+    elif not result.decisions and not result.pending:
+        parts += [Hanging("What was said on this thread is for its owner to see."), Text()]
+    if result.pending:
+        parts.append(pending_calls(app, result, as_, model))
+    effects = ", ".join(f"{effect.tool} {effect.state}" for effect in result.effects) or "none"
+    told = f"{result.status.value} · {plural(len(result.decisions), 'decision')} · effects: {effects}"
+    look = f"agent show {shlex.quote(result.thread)} --as {shlex.quote(as_)}"
+    return Group(*parts, Text(told, style="dim"), _command(look, indent=0))
+
+
+def pending_calls(app: "App", result: RunResult, as_: str, model: str | None = None) -> RenderableType:
+    """Each call that waits: what it would do, where its arguments come from, and the commands that answer it."""
+    now = app.ports.clock.now()
+    approver = _approver(app, as_)
+    manifest = result.decisions[-1].manifest if result.decisions else None
+    trusts = {item.item_id: item.trust.value for item in manifest.items} if manifest else {}
+    parts: list[RenderableType] = []
+    for call in result.pending:
+        parts += [*_call(call, trusts, now), Text(), *_commands(result.thread, call, approver, model), Text()]
+    return Group(*parts)
+
+
+def _approver(app: "App", as_: str) -> str:
+    """Who may answer: whoever acts now, if the policy lets them; else a colleague with the role."""
+    policy = effective(app.ports.domain.policies, app.ports.clock.now())
+    me, allowed = app.identity.principal(as_), set(policy.approver_roles)
+    if policy.self_approval and allowed & set(me.roles):
+        return as_
+    others = (app.identity.principal(name) for name in app.ports.domain.principals() if name != as_)
+    return next((each.name for each in others if each.tenant == me.tenant and allowed & set(each.roles)), "NAME@TENANT")
+
+
+def _answer(answer: AnswerShown, next_title: str) -> Iterator[RenderableType]:
+    for line in answer.text.splitlines():
+        yield Hanging(visible(line))
+    yield Text()
+    if answer.sources:
+        yield Text("Sources", style="bold")
+        yield from (Hanging(visible(source)) for source in answer.sources)
+        yield Text()
+    if answer.next_steps:
+        yield Text(next_title, style="bold")
+        yield from (Hanging(visible(step)) for step in answer.next_steps)
+        yield Text()
+
+
+def _call(call: PendingCall, trusts: Mapping[str, str], now: datetime) -> Iterator[RenderableType]:
+    undone = "can be undone" if call.reversible else "cannot be undone"
+    yield from labelled("call", [Text.assemble((call.tool, "bold"), f" ({call.effect}, {undone})")])
+    yield from labelled("with", [_argument(call, name, given, trusts) for name, given in call.arguments.items()])
+    yield from labelled("why", [f"{call.reason} ({call.rule})"])
+    yield from labelled("until", [until(call.expires_at, now)])
+    if call.note:
+        yield from labelled("note", [Text(visible(call.note), style="yellow")])
+
+
+def _argument(call: PendingCall, name: str, given: JsonValue, trusts: Mapping[str, str]) -> str:
+    """An argument, and the items of the request that show its value, each with its trust."""
+    items = call.origins.get(name)
+    shown = [_with_trust(str(item), trusts) for item in items] if isinstance(items, list) else []
+    return f"{name} = {shortened(given)}, from {', '.join(shown) or 'nothing that was shown'}"
+
+
+def _with_trust(item: str, trusts: Mapping[str, str]) -> str:
+    return f"{one_line(item)} ({trusts[item]})" if item in trusts else one_line(item)
+
+
+def _commands(thread: str, call: PendingCall, approver: str, model: str | None) -> Iterator[RenderableType]:
+    said = f" --model {model}" if model else ""
+    start = f"agent resume {shlex.quote(thread)} --as {shlex.quote(approver)}{said}"
+    for answer in ("approve", "reject"):
+        yield _command(f"{start} --{answer} {shlex.quote(call.call_id)}", indent=2)
+
+
+def _command(line: str, indent: int) -> Text:
+    # One line, however long: a command that is folded cannot be copied.
+    return Text(" " * indent + line, style="cyan", no_wrap=True, overflow="ignore")

@@ -1,0 +1,51 @@
+"""Runs one command: arguments in, exit code out; whatever goes wrong becomes one line."""
+
+import traceback
+from collections.abc import Sequence
+
+from typer import Exit, TyperException
+from typer.main import get_command
+
+from graph.cli.commands import agent, options
+from graph.cli.exits import FAILED, INTERRUPTED, OK, WRONG_USE
+from graph.cli.screen import Screen, one_line
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run `agent` with these arguments. Gives the exit code."""
+    given = list(arguments) or ["--help"]
+    screen = Screen(json="--json" in given)
+    try:
+        command = get_command(agent)
+        with command.make_context("agent", given) as context:
+            command.invoke(context)
+    except Exit as done:
+        return done.exit_code
+    except TyperException as error:
+        where = getattr(getattr(error, "ctx", None), "command_path", "agent")
+        message = one_line(error.format_message()).rstrip(".")
+        screen.error(f"{message}; see `{where} --help`" if error.exit_code == WRONG_USE else message)
+        return error.exit_code
+    except KeyboardInterrupt as stopped:
+        screen.error(str(stopped) or "stopped")
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001  # the last frame of the program: nobody above could say it better
+        if options.debug:
+            traceback.print_exc()
+        return _failed(error, screen)
+    finally:
+        screen.close()
+    return OK
+
+
+def _failed(error: Exception, screen: Screen) -> int:
+    # The classes are imported here: a command that raised one of them has imported most of it already.
+    from graph.faults import explained
+
+    fault = explained(error)
+    if fault is None:
+        hint = "" if options.debug else "; `agent --debug …` shows where"
+        screen.error(f"unexpected {type(error).__name__}, which is a bug in this program or its domain{hint}")
+        return FAILED
+    screen.error(fault.message)
+    return WRONG_USE if fault.wrong_use else FAILED

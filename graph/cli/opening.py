@@ -1,0 +1,27 @@
+"""Opens the app for a command: the settings with what the command line says over them, and progress while it lasts."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from graph.cli.exits import WrongUse
+from graph.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from graph.app import App
+
+
+@contextmanager
+def opened(screen: Screen, model: str | None = None) -> "Iterator[App]":
+    """The app, closed again afterwards. Raises WrongUse for an unknown model, and what open_app raises."""
+    with screen.waiting("Opening") as progress:
+        from graph.app import open_app
+        from graph.models.registry import MODELS
+        from graph.settings import Settings
+
+        if model is not None and model not in MODELS:
+            raise WrongUse(f"got --model {model!r}; allowed: {', '.join(MODELS)}")
+        said: dict[str, Any] = {} if model is None else {"model": model}
+        app = open_app(Settings.load(**said), progress=progress)
+    with app:
+        yield app

@@ -1,0 +1,136 @@
+"""The values of a run in plain words. Foreign text is made visible first: it cannot steer a terminal."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+
+from pydantic import JsonValue
+from rich.text import Text
+
+from graph.cli.screen import one_line
+from graph.result import ObservationShown
+from state.context import ContextManifest
+from state.request import Attempt
+from state.verdict import Accepted, Allowed, Denied, Verdict
+from state.work import PROPOSAL, Act, Answer, Clarify, Escalate, Plan, Search
+
+_SHOWN_CHARS = 60
+_TOLD_ELSEWHERE = ("tool", "artifact_ref")
+
+
+def counted(names: Iterable[str]) -> str:
+    """`18 over limit, 2 expired`: the most frequent first."""
+    ordered = sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"{count} {spoken_name(name)}" for name, count in ordered)
+
+
+def spoken_name(name: str) -> str:
+    """An identifier as words: `over_limit` reads `over limit`."""
+    return name.replace("_", " ")
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 citation`, `2 citations`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def went_in(manifest: ContextManifest) -> list[str]:
+    """What a request held: tokens of the budget, and items by kind."""
+    total, budget = manifest.total_input_tokens, manifest.budget_tokens
+    share = f" ({total / budget:.0%})" if budget else ""
+    return [
+        f"{len(manifest.items)} items, {total:,} of {budget:,} tokens{share}",
+        counted(item.kind.value for item in manifest.items),
+    ]
+
+
+def left_out(manifest: ContextManifest) -> str:
+    """What a request did not hold, by reason."""
+    parts = [f"{len(manifest.dropped)}: {counted(each.reason.value for each in manifest.dropped)}"] * bool(
+        manifest.dropped
+    )
+    parts += [f"{len(manifest.truncated)} shown in part"] * bool(manifest.truncated)
+    parts += [f"{len(manifest.masked)} masked"] * bool(manifest.masked)
+    return "; ".join(parts) or "nothing"
+
+
+def shortened(given: JsonValue) -> str:
+    """One argument or field in one line. A refused argument is a reference: its value is repeated nowhere."""
+    if isinstance(given, Mapping) and given.get("quote") == "turn":
+        return "(words of the question)"
+    text = one_line(str(given))
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
+
+
+def call(tool: str, arguments: Mapping[str, JsonValue]) -> str:
+    """`tool(name=value, …)`."""
+    written = ", ".join(f"{one_line(name)}={shortened(given)}" for name, given in arguments.items())
+    return f"{one_line(tool)}({written})"
+
+
+def proposed(proposal: Mapping[str, JsonValue]) -> list[str]:
+    """What the model proposed, one line per call or query."""
+    match PROPOSAL.validate_python(proposal):
+        case Act(calls=calls):
+            return [call(each.tool, each.arguments) for each in calls]
+        case Search(queries=queries):
+            return [f"search: {one_line(query)}" for query in queries]
+        case Plan(goal=goal, steps=steps):
+            return [f"plan: {one_line(' → '.join(steps))}" if steps else f"a plan is needed: {one_line(goal)}"]
+        case Answer(citations=citations):
+            return [f"an answer with {plural(len(citations), 'citation')}"]
+        case Clarify(question=question):
+            return [f"a question back: {one_line(question)}"]
+        case Escalate(reason=reason):
+            return [f"a hand-over: {one_line(reason)}"]
+
+
+def verdict(given: Verdict) -> Text:
+    """What code said of a call, with the rule that decided."""
+    match given:
+        case Accepted():
+            return Text.assemble(("accepted", "green"), f" by {given.rule}")
+        case Allowed():
+            by = f", approved by {given.approval.by}" if given.approval else ""
+            return Text.assemble(("allowed", "green"), f" by {given.rule}{by}")
+        case Denied():
+            by = f" ({given.approval.by})" if given.approval else ""
+            return Text.assemble(("denied", "red"), f" by {given.rule}: {one_line(given.reason)}{by}")
+        case _:
+            return Text.assemble(
+                ("waits for a person", "yellow"), f" by {given.rule}: {one_line(given.request.reason)}"
+            )
+
+
+def observed(seen: ObservationShown) -> Text:
+    """What a call brought."""
+    rows = seen.body.get("rows")
+    if isinstance(rows, list):
+        fields = f"{plural(len(rows), 'row')}{f': {shortened(rows[0])}' if rows else ''}"
+    else:
+        told = {name: given for name, given in seen.body.items() if name not in _TOLD_ELSEWHERE}
+        fields = ", ".join(f"{one_line(name)}={shortened(given)}" for name, given in told.items())
+    style = {"ok": "green", "empty": "yellow"}.get(seen.outcome, "red")
+    code = f" {one_line(seen.code)}" if seen.code else ""
+    cut = " (cut)" if seen.truncated else ""
+    return Text.assemble((seen.outcome, style), f"{code}{cut}: {fields}" if fields else f"{code}{cut}")
+
+
+def attempted(attempt: Attempt) -> Text:
+    """One model call: which model, in which mode, the tokens it reported, and how it ended."""
+    usage, outcome = attempt.usage, attempt.outcome
+    reported = (("in", "input_tokens"), ("out", "output_tokens"), ("cached", "cached_tokens"))
+    counts = [(name, getattr(usage, field, None)) for name, field in reported]
+    told = ", ".join(
+        [f"{one_line(attempt.model)} ({attempt.mode})"]
+        + [f"{count:,} tokens {name}" for name, count in counts if count is not None]
+    )
+    said = outcome.name if not outcome.detail else f"{outcome.name}: {one_line(outcome.detail)}"
+    return Text.assemble(f"{told} → ", (said, "" if outcome.name == "proposal" else "red"))
+
+
+def until(moment: datetime, now: datetime) -> str:
+    """A moment, and how far off it is."""
+    minutes = round((moment - now) / timedelta(minutes=1))
+    distance = f"in {plural(minutes, 'minute')}" if minutes > 0 else "over"
+    return f"{moment:%Y-%m-%d %H:%M} UTC ({distance})"

@@ -1,0 +1,207 @@
+"""What a run needs, looked at piece by piece: what is there, what is missing, how to fix it. Makes nothing new."""
+
+import platform
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+from urllib.parse import urlsplit
+
+from graph.app import load_domain
+from graph.clock import SystemClock
+from graph.faults import explained
+from graph.models.registry import MODELS, ModelNotConfigured, open_model
+from graph.savers import sqlite_saver, sqlite_store
+from graph.settings import Settings, SettingsError
+from graph.stores.engine import open_database
+from graph.stores.schema import SCHEMA_VERSION
+from graph.tokens import EncodingCounter
+from retrieval.embed import MiniLM
+from retrieval.library import Library
+from state.domain import Domain
+from state.policy import effective
+from state.value import Value
+
+LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "chromadb", "onnxruntime", "pydantic", "SQLAlchemy")
+_ON_FIRST_USE = "not there yet, made on first use"
+
+
+class Check(Value):
+    """One thing a run needs. `fix` is what to do where it is not ok."""
+
+    name: str
+    ok: bool
+    found: str
+    fix: str = ""
+
+
+class Missing(Exception):
+    """A check found something wrong that no other error says: what was found, and how to fix it."""
+
+    def __init__(self, found: str, fix: str) -> None:
+        super().__init__(f"{found}; {fix}")
+
+
+def examine() -> Iterator[Check]:
+    """Every check in turn. One that fails does not stop the others, except the settings, which all others need."""
+    try:
+        settings = Settings.load()
+    except SettingsError as error:
+        yield _failed("settings", str(error))
+        return
+    clock = SystemClock()
+    yield _checked("home", lambda: _home(settings))
+    with TemporaryDirectory() as elsewhere:
+        # A domain that has no data folder yet would make one: it is looked at somewhere else.
+        folder = settings.home / "domain"
+        domain: list[Domain] = []
+
+        def loaded() -> str:
+            opened = load_domain(settings.domain, folder if folder.is_dir() else Path(elsewhere), clock)
+            domain.append(opened)
+            policy = effective(opened.policies, clock.now())
+            return f"{opened.name}, from package {settings.domain}; {len(opened.tools)} tools, policy {policy.version}"
+
+        yield _checked("domain", loaded)
+        if domain:
+            yield _checked("principals", lambda: _principals(settings, domain[0]))
+        yield _checked("model", lambda: _model(settings))
+        yield Check(name="models", ok=True, found="; ".join(_needs(settings, name) for name in MODELS))
+        yield _checked("tokenizer", lambda: EncodingCounter(settings.tokenizer).name)
+        yield _checked("embedder", _embedder)
+        yield _checked("database", lambda: _database(settings))
+        yield _checked("checkpoints", lambda: _sqlite(settings.checkpoints_file, sqlite_saver))
+        yield _checked("memory", lambda: _sqlite(settings.memory_file, sqlite_store))
+        if domain:
+            yield _checked("corpus", lambda: _corpus(domain[0].corpus))
+        yield _checked("index", lambda: _index(settings.home / "library"))
+        for each in domain:
+            each.close()
+    yield _checked("versions", _versions)
+
+
+def _checked(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name=name, ok=True, found=look())
+    except Missing as missing:
+        return _failed(name, str(missing))
+    except Exception as error:  # noqa: BLE001  # a domain or a file may be broken in any way; the other checks go on
+        fault = explained(error)
+        return _failed(
+            name, fault.message if fault else f"unexpected {type(error).__name__}; run `agent --debug ask …`"
+        )
+
+
+def _failed(name: str, message: str) -> Check:
+    found, _, fix = message.rpartition("; ")
+    return Check(name=name, ok=False, found=found or fix, fix=fix.removeprefix("next: ") if found else "")
+
+
+def _home(settings: Settings) -> str:
+    home = settings.home
+    if not home.exists():
+        return f"{home}: {_ON_FIRST_USE}"
+    try:
+        with TemporaryFile(dir=home):  # it has no name, so it is gone whatever happens
+            return f"{home}: writable"
+    except OSError as error:
+        fix = "set EXPEDIENTE_HOME to a folder this user can create and write"
+        raise Missing(f"{home}: {error.strerror}", fix) from None
+
+
+def _principals(settings: Settings, domain: Domain) -> str:
+    known = [domain.principal(name) for name in domain.principals()]
+    told = ", ".join(f"{each.name} ({', '.join(each.roles)})" for each in known if each)
+    if not told:
+        raise Missing("nobody", "add a principal to the domain")
+    if settings.dev_principal and settings.dev_principal not in domain.principals():
+        raise Missing(f"EXPEDIENTE_DEV_PRINCIPAL {settings.dev_principal!r} is none of {told}", "name one of them")
+    return told
+
+
+def _model(settings: Settings) -> str:
+    model = open_model(
+        settings.model,
+        openai_model=settings.openai_model,
+        openai_api_key=settings.openai_api_key,
+        openai_base_url=settings.openai_base_url,
+    )
+    if settings.model != "openai":
+        return f"{model.name}: needs no key and no network"
+    # Only the host: an address may carry a name and a password.
+    host = urlsplit(settings.openai_base_url).hostname if settings.openai_base_url else "OpenAI's own service"
+    key = "with a key" if settings.openai_api_key else "without a key"
+    return f"{model.name} at {host}, {key}; not contacted"
+
+
+def _needs(settings: Settings, name: str) -> str:
+    if name != "openai":
+        return f"{name}: ready"
+    try:
+        open_model(
+            name,
+            openai_model=settings.openai_model,
+            openai_api_key=settings.openai_api_key,
+            openai_base_url=settings.openai_base_url,
+        )
+    except ModelNotConfigured as error:
+        return f"{name}: {error}".replace("model 'openai' ", "")
+    return f"{name}: ready"
+
+
+def _embedder() -> str:
+    embedder = MiniLM()
+    (vector,) = embedder.embed(["a text"])  # reads the weights and compares their hash
+    if len(vector) != embedder.dimension:
+        raise Missing(f"{embedder.name} gives {len(vector)} numbers, expected {embedder.dimension}", "install it anew")
+    return f"{embedder.name}, {embedder.dimension} dimensions, hash of the weights as expected"
+
+
+def _database(settings: Settings) -> str:
+    target = settings.database
+    if isinstance(target, Path) and not target.exists():
+        return f"{target}: {_ON_FIRST_USE}"
+    open_database(target).close()
+    where = target if isinstance(target, Path) else "the database of EXPEDIENTE_DATABASE_URL"
+    return f"{where}: writable, schema version {SCHEMA_VERSION}"
+
+
+def _sqlite(path: Path, opened: Callable[[Path], AbstractContextManager[object]]) -> str:
+    if not path.exists():
+        return f"{path}: {_ON_FIRST_USE}"
+    with opened(path):
+        return f"{path}: writable"
+
+
+def _corpus(folder: Path) -> str:
+    if not folder.is_dir():
+        raise Missing(f"no folder {folder}", "correct the domain's corpus")
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    if not files:
+        raise Missing(f"{folder} is empty", "put a document there")
+    return f"{len(files)} files in {folder}"
+
+
+def _index(folder: Path) -> str:
+    if not folder.exists():
+        return f"{folder}: {_ON_FIRST_USE}"
+    with Library.open(folder, MiniLM()) as library:
+        tenants = [revision.tenant for revision in library.catalogue.revisions()]
+        entries = library.catalogue.entries(tenants)
+    documents = len({(entry.tenant, entry.document_id) for entry in entries})
+    chunks = sum(entry.chunks for entry in entries)
+    return f"{documents} documents in {len(entries)} versions, {chunks} chunks, of {len(tenants)} tenants"
+
+
+def _versions() -> str:
+    found, missing = [f"python {platform.python_version()}", f"sqlite {sqlite3.sqlite_version}"], []
+    for name in LIBRARIES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        raise Missing(f"not installed: {', '.join(missing)}", "run `make dev`, or `pip install -e .`")
+    return ", ".join(found)

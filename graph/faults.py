@@ -1,0 +1,82 @@
+"""Every error this house raises on purpose, in one line: what was got, what is allowed, what to do next."""
+
+import sqlite3
+from dataclasses import dataclass
+
+from graph.admission import BadInput
+from graph.app import DomainNotLoaded
+from graph.conversation import NothingPending
+from graph.models.registry import ModelNotConfigured
+from graph.scope import NotYours, ThreadNeeded, UnknownPrincipal
+from graph.settings import SettingsError
+from graph.stores.ownership import BadThreadName, UnknownThread
+from graph.stores.run_lock import LeaseLost, ThreadBusy
+from graph.stores.unavailable import StoreUnavailable, sqlite_unavailable
+from graph.tokens import UnknownTokenizer
+from nodes.execute import SealBroken
+from nodes.resolve import NotOneHumanMessage
+from retrieval import faults as retrieval
+from state.domain import DomainUnavailable
+from state.policy import PolicyMissing
+from state.ports import AccessUnknown, ClaimRefused, RecordDamaged, RecordMissing
+from state.request import ModelError
+
+# The call was wrong: calling it differently helps.
+_WRONG_USE = (
+    UnknownPrincipal,
+    NotYours,
+    ThreadNeeded,
+    UnknownThread,
+    BadThreadName,
+    BadInput,
+    NothingPending,
+    NotOneHumanMessage,
+)
+
+# The call was right, and something it needs is not.
+_NEEDED = (
+    SettingsError,
+    StoreUnavailable,
+    retrieval.StoreUnavailable,
+    retrieval.EmbedderMismatch,
+    retrieval.EmbedderUnavailable,
+    retrieval.BrokenDocument,
+    retrieval.IngestBusy,
+    retrieval.IngestIncomplete,
+    DomainNotLoaded,
+    DomainUnavailable,
+    ModelNotConfigured,
+    ModelError,
+    UnknownTokenizer,
+    PolicyMissing,
+    ThreadBusy,
+    LeaseLost,
+    RecordDamaged,
+    RecordMissing,
+    SealBroken,
+    ClaimRefused,
+    AccessUnknown,
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What to say of an error, and whether calling differently would have helped."""
+
+    message: str
+    wrong_use: bool = False
+
+
+def explained(error: Exception) -> Fault | None:
+    """The line for an error of this house or of the machine it runs on; None for one that nobody foresaw."""
+    if isinstance(error, _WRONG_USE):
+        return Fault(str(error), wrong_use=True)
+    if isinstance(error, _NEEDED):
+        return Fault(str(error))
+    if isinstance(error, sqlite3.Error):
+        # LangGraph's savers let the driver's own errors through, in the middle of a run.
+        return Fault(str(sqlite_unavailable("of checkpoints or memory", error)))
+    if isinstance(error, OSError) and error.strerror:
+        where = f" for {error.filename}" if error.filename else ""
+        return Fault(f"got {error.strerror!r}{where}; run `agent doctor` to see what is needed")
+    return None

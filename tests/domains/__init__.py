@@ -1,0 +1,1 @@
+"""Domains for tests, beside the one that ships."""

@@ -1,0 +1,114 @@
+"""Asking, approving, looking: exit codes, the one JSON object, and an account that reads well."""
+
+import re
+
+from tests.graph.cli.conftest import QUESTION, ROTATE, Program
+
+ESCAPE = "\x1b"
+
+
+def test_an_answer_is_one_json_object(agent: Program) -> None:
+    done = agent("ask", QUESTION, "--as", "ana@acme", "--thread", "t", "--model", "offline", "--json")
+    assert (done.code, done.err) == (0, "")
+    found = done.json()
+    assert list(found) == ["thread", "status", "error", "answer", "pending", "decisions", "effects"]
+    assert (found["thread"], found["status"], found["error"]) == ("t", "answered", None)
+    assert set(found["answer"]) == {"text", "sources", "next_steps"}
+    assert "runbook/api-keys@v7#revoked-keys" in found["answer"]["sources"]
+    assert found["pending"] == found["effects"] == []
+    assert [decision["index"] for decision in found["decisions"]] == [0, 1]
+    wanted = {"record", "index", "kind", "manifest", "proposal", "verdicts", "observations", "attempts"}
+    assert all(wanted <= decision.keys() for decision in found["decisions"])
+    (seen,) = found["decisions"][0]["observations"]
+    assert seen["tool"] == "check_api_key_status"
+    assert seen["body"]["status"] == "revoked"
+
+
+def test_the_account_tells_each_decision_and_ends_in_the_answer(agent: Program) -> None:
+    done = agent("ask", QUESTION, "--as", "ana@acme")
+    assert (done.code, done.err) == (0, "")
+    assert re.search(r"^\[0\] gather/diagnose · turn_begins → observed$", done.out, re.MULTILINE)
+    for told in (
+        r"  in        \d+ items, [\d,]+ of [\d,]+ tokens \(\d+%\)",
+        r"  left out  \d+: \d+ over limit, .*",
+        r"  proposed  check_api_key_status\(account_id=A-123\)",
+        r"  verdict   allowed by read_in_scope",
+        r"  result    ok: .*status=revoked.*",
+        r"Answer",
+        r"Sources",
+        r"  runbook/api-keys@v7#revoked-keys",
+        r"answered · 2 decisions · effects: none",
+    ):
+        assert re.search(f"^{told}$", done.out, re.MULTILINE), told
+
+
+def test_a_piped_account_has_no_colour_no_line_over_80_columns_and_none_ending_in_blanks(agent: Program) -> None:
+    told = [agent("ask", ROTATE, "--as", "bea@acme", "--thread", "t").out, agent("show", "t", "--as", "bea@acme").out]
+    told.append(agent("doctor").out)
+    for out in told:
+        assert ESCAPE not in out
+        assert [line for line in out.splitlines() if line != line.rstrip()] == []
+        # A command may be longer: folded, it could not be copied.
+        too_long = [line for line in out.splitlines() if len(line) > 80 and not line.lstrip().startswith("agent ")]
+        assert too_long == []
+
+
+def test_an_approval_shows_what_is_asked_and_the_command_that_answers(agent: Program) -> None:
+    asked = agent("ask", ROTATE, "--as", "bea@acme", "--thread", "t")
+    assert (asked.code, asked.err) == (3, "")
+    for told in ("rotate_api_key (write, cannot be undone)", "from key_id (system)", "until", "in 60 minutes"):
+        assert told in asked.out
+    command = re.search(r"^  agent (resume t --as bea@acme --approve \S+)$", asked.out, re.MULTILINE)
+    assert command
+    waiting = agent("show", "t", "--as", "bea@acme")
+    assert command[0] in waiting.out
+
+    approved = agent(*command[1].split(), "--json")
+    assert (approved.code, approved.err) == (0, "")
+    (effect,) = approved.json()["effects"]
+    assert (effect["tool"], effect["state"]) == ("rotate_api_key", "done")
+    assert {"tool", "arguments", "call_id", "at"} <= effect.keys()
+
+    again = agent(*command[1].split())
+    assert again.code == 2
+    assert "already decided" in again.err
+
+
+def test_a_rejected_call_has_no_effect(agent: Program) -> None:
+    asked = agent("ask", ROTATE, "--as", "bea@acme", "--thread", "t", "--json")
+    assert asked.code == 3
+    (call,) = asked.json()["pending"]
+    assert {"call_id", "tool", "arguments", "reason", "expires_at"} <= call.keys()
+    done = agent("resume", "t", "--as", "bea@acme", "--reject", call["call_id"])
+    assert done.code == 0
+    assert "denied by rejected_by_person" in done.out
+    assert "effects: none" in done.out
+
+
+def test_a_question_back_and_a_hand_over_have_their_own_exit_codes(agent: Program) -> None:
+    back = agent("ask", "hi", "--as", "ana@acme", "--json")
+    assert (back.code, back.json()["status"]) == (3, "needs_input")
+    over = agent("ask", ROTATE, "--as", "ana@acme", "--json")
+    codes = {"needs_input": 3, "escalated": 4, "partial": 4}
+    assert over.code == codes[over.json()["status"]]
+
+
+def test_show_gives_every_turn_with_what_was_in_what_was_out_and_why(agent: Program) -> None:
+    agent("ask", QUESTION, "--as", "ana@acme", "--thread", "t")
+    agent("ask", "-", "--as", "ana@acme", "--thread", "t", given=QUESTION)
+    shown = agent("show", "t", "--as", "ana@acme")
+    assert shown.code == 0
+    assert "Turn 1" in shown.out
+    assert "Turn 2" in shown.out
+    assert re.search(r"^ +\d+  policy://role · policy, required$", shown.out, re.MULTILINE)
+    assert re.search(r"^ +\d+  runbook/api-keys@v7#revoked-keys · untrusted, utility \d", shown.out, re.MULTILINE)
+    assert re.search(r"^ +superseded\n +–  runbook/api-keys@v6$", shown.out, re.MULTILINE)
+    found = agent("show", "t", "--as", "ana@acme", "--json").json()
+    assert {decision["turn"] for decision in found["decisions"]} == {1, 2}
+    assert {decision["question"] for decision in found["decisions"]} == {QUESTION}
+
+
+def test_a_question_cannot_steer_the_terminal(agent: Program) -> None:
+    done = agent("ask", f"{ESCAPE}[31m{QUESTION}{ESCAPE}[2J", "--as", "ana@acme", "--thread", "t")
+    assert done.code == 0
+    assert ESCAPE not in done.out + agent("show", "t", "--as", "ana@acme").out

@@ -1,0 +1,103 @@
+"""Stores that are locked, read-only or no databases: one line, exit 1, nothing half-written.
+
+Permission bits do not stop root, so a file is made read-only the way SQLite itself knows: byte 18 of its header
+names a format that this version may read and must not write.
+"""
+
+import shutil
+import sqlite3
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from tests.graph.cli.conftest import QUESTION, CopyHome, Program, finished, one_line_error
+
+DATABASES = ("expediente.db", "checkpoints.db", "memory.db", "domain/support.sqlite")
+ASK = ("ask", QUESTION, "--as", "ana@acme", "--thread", "t")
+_WRITE_VERSION_AT = 18
+_NOT_WRITABLE = b"\x03"
+
+
+def logs_of(file: Path) -> list[Path]:
+    return [file.with_name(f"{file.name}-{kind}") for kind in ("wal", "shm")]
+
+
+def test_a_locked_database_is_one_line_and_leaves_no_thread(copies: CopyHome) -> None:
+    """All at once, each in a home of its own: every one of them waits out the driver's patience."""
+    with ExitStack() as stack:
+        running = {}
+        for name in DATABASES:
+            program = copies(name.replace("/", "-"))
+            holder = stack.enter_context(closing(sqlite3.connect(program.home / name)))
+            holder.execute("BEGIN EXCLUSIVE")
+            running[name] = (program, stack.enter_context(program.start(*ASK)))
+        for name, (program, process) in running.items():
+            error = one_line_error(finished(process), 1)
+            assert Path(name).name in error
+            assert "database is locked" in error
+            assert "t" not in program.threads()
+
+
+def read_only(program: Program, name: str) -> None:
+    file = program.home / name
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with file.open("r+b") as header:
+        header.seek(_WRITE_VERSION_AT)
+        header.write(_NOT_WRITABLE)
+    for log in logs_of(file):
+        log.unlink(missing_ok=True)
+
+
+def not_a_database(program: Program, name: str) -> None:
+    (program.home / name).write_bytes(b"this is no database" * 100)
+    for log in logs_of(program.home / name):
+        log.unlink(missing_ok=True)
+
+
+def a_folder(program: Program, name: str) -> None:
+    (program.home / name).unlink()
+    (program.home / name).mkdir()
+    for log in logs_of(program.home / name):
+        log.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (read_only, "attempt to write a readonly database"),
+        (not_a_database, "file is not a database"),
+        (a_folder, "unable to open database file"),
+    ],
+    ids=["read-only", "no database", "a folder"],
+)
+def test_a_database_that_cannot_be_used_is_one_line(copies: CopyHome, spoil: object, said: str) -> None:
+    assert callable(spoil)
+    with ExitStack() as stack:
+        running = {}
+        for name in DATABASES:
+            program = copies(name.replace("/", "-"))
+            spoil(program, name)
+            running[name] = (program, stack.enter_context(program.start(*ASK)))
+        for name, (program, process) in running.items():
+            error = one_line_error(finished(process), 1)
+            assert Path(name).name in error
+            assert said in error
+            if name != "expediente.db":
+                assert "t" not in program.threads()
+
+
+def test_a_home_that_cannot_be_made_is_one_line(agent: Program) -> None:
+    shutil.rmtree(agent.home)
+    agent.home.write_text("a file stands where the folder should")
+    error = one_line_error(agent(*ASK), 1)
+    assert "EXPEDIENTE_HOME" in error
+    assert agent("doctor", "--json").json()["checks"][0]["ok"] is False
+
+
+def test_settings_that_cannot_be_are_one_line(agent: Program) -> None:
+    error = one_line_error(agent(*ASK, EXPEDIENTE_WINDOW_TOKENS="many", EXPEDIENTE_SECRET="short"), 1)
+    assert "EXPEDIENTE_WINDOW_TOKENS: got 'many'" in error
+    assert "short" not in error
+    assert "no_such_domain" in one_line_error(agent(*ASK, EXPEDIENTE_DOMAIN="no_such_domain"), 1)

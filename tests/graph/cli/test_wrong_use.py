@@ -1,0 +1,57 @@
+"""A wrong call: one line that says what was got, what is allowed and what to do; exit 2; nothing written."""
+
+import pytest
+
+from tests.graph.cli.conftest import Program, one_line_error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["frob"], "No such command 'frob'"),
+        (["ask", "hi"], "Missing option '--as'; see `agent ask --help`"),
+        (["ask", "--as", "ana@acme"], "Missing argument"),
+        (["ask", "hi", "--as", "ana@acme", "--bogus"], "No such option: --bogus"),
+        (["resume", "t", "--as", "ana@acme", "--approve", "c", "--reject", "c"], "allowed: one answer per call"),
+        (["draw", "--write", "--check"], "allowed: one of them"),
+    ],
+)
+def test_a_call_that_cannot_be(agent: Program, arguments: list[str], said: str) -> None:
+    assert said in one_line_error(agent(*arguments), 2)
+
+
+def test_with_json_an_error_is_one_object_and_stderr_is_empty(agent: Program) -> None:
+    done = agent("ask", "hi", "--json")
+    assert (done.code, done.err) == (2, "")
+    found = done.json()
+    assert set(found) == {"error", "status"}
+    assert found["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "said"),
+    [
+        (["ask", "hi", "--as", "zoe@acme", "--thread", "t"], "", "got principal 'zoe@acme'"),
+        (["ask", "  ", "--as", "ana@acme", "--thread", "t"], "", "got an empty question; allowed: 1 to"),
+        (["ask", "-", "--as", "ana@acme", "--thread", "t"], "x" * 1_000_000, "got a question of 1000000 characters"),
+        (["ask", "hi", "--as", "ana@acme", "--thread", ""], "", "got a thread name of 0 characters; allowed: 1 to"),
+        (
+            ["ask", "hi", "--as", "ana@acme", "--thread", "t", "--model", "gpt"],
+            "",
+            "allowed: offline, hijacked, openai",
+        ),
+        (["resume", "first", "--as", "ana@acme"], "", "got no answer; pending on this thread: nothing"),
+        (["resume", "first", "--as", "ana@acme", "--approve", "c"], "", "got call c; pending on this thread: nothing"),
+    ],
+    ids=["principal", "empty", "long", "no name", "model", "no answer", "no such call"],
+)
+def test_a_call_that_is_refused_leaves_nothing(agent: Program, arguments: list[str], given: str, said: str) -> None:
+    before = agent.threads()
+    assert said in one_line_error(agent(*arguments, given=given), 2)
+    assert agent.threads() == before
+
+
+def test_someone_elses_thread_and_an_unknown_one_get_the_same_words(agent: Program) -> None:
+    foreign = one_line_error(agent("show", "first", "--as", "omar@globex"), 2)
+    assert one_line_error(agent("ask", "hi", "--as", "omar@globex", "--thread", "first"), 2) == foreign
+    assert one_line_error(agent("show", "none", "--as", "omar@globex"), 2) == foreign.replace("first", "none")

@@ -1,0 +1,67 @@
+"""Apps on real stores: a home with the ingested corpus is made once per session and copied for each test."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.app import App, load_domain, open_app
+from graph.settings import Settings
+from state.ports import Model
+from tests.fakes import FakeClock
+
+# The time of the worked example (MISSION, W). The seeded domain counts from it.
+NOW = datetime(2026, 7, 15, 9, 30, tzinfo=UTC)
+
+OpenApp = Callable[..., App]
+
+
+@pytest.fixture(scope="session")
+def ingested_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("ingested")
+    open_app(settings(home), clock=FakeClock(NOW)).close()
+    return home
+
+
+@pytest.fixture
+def home(ingested_home: Path, tmp_path: Path) -> Path:
+    shutil.copytree(ingested_home, tmp_path / "home")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def start(home: Path) -> Iterator[OpenApp]:
+    """Opens an app on the test's home: `start(model="hijacked", clock=...)`. `injected` is added to a runbook."""
+    with ExitStack() as stack:
+
+        def opened(*, model: str | Model = "offline", injected: str | None = None, **ports: Any) -> App:
+            clock = ports.pop("clock", None) or FakeClock(NOW)
+            if injected is not None:
+                ports["domain"] = with_injected_span(home, injected, clock)
+            if not isinstance(model, str):
+                ports["model"], model = model, "offline"
+            app = open_app(settings(home, model=model), clock=clock, **ports)
+            return stack.enter_context(app)
+
+        yield opened
+
+
+def settings(home: Path, **given: Any) -> Settings:
+    return Settings.load(home=home, **given)
+
+
+def with_injected_span(home: Path, text: str, clock: FakeClock) -> Any:
+    """The domain with a corpus in which the runbook's best span also says `text`."""
+    domain = load_domain("domain", home / "domain", clock)
+    corpus = home / "injected-corpus"
+    if not corpus.exists():
+        shutil.copytree(domain.corpus, corpus)
+        for page in corpus.rglob("api-keys*.md"):
+            written = page.read_text(encoding="utf-8")
+            page.write_text(written.replace("## Revoked keys\n", f"## Revoked keys\n\n{text}\n"), encoding="utf-8")
+    return replace(domain, corpus=corpus)

@@ -1,0 +1,113 @@
+"""The settings: their sources, and one clear error for a wrong value that shows no secret."""
+
+from pathlib import Path
+
+import pytest
+
+from graph.settings import Settings, SettingsError
+
+PASSWORD = "demo-cred-4471-QWER"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"EXPEDIENTE_{name.upper()}", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_nothing_needs_to_be_set() -> None:
+    settings = Settings.load()
+    assert settings.home == Path(".expediente")
+    assert (settings.domain, settings.model, settings.temperature) == ("domain", "offline", 0.0)
+    assert settings.database == Path(".expediente/expediente.db")
+    assert settings.checkpoints_file.parent == settings.memory_file.parent == settings.home
+    assert len({settings.database, settings.checkpoints_file, settings.memory_file}) == 3
+
+
+def test_given_over_environment_over_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(
+        "EXPEDIENTE_MODEL=from-file\nEXPEDIENTE_TEMPERATURE=0.5\nEXPEDIENTE_TOKENIZER=from-file\nOTHER_TOOL=1\n"
+    )
+    monkeypatch.setenv("EXPEDIENTE_MODEL", "from-environment")
+    monkeypatch.setenv("EXPEDIENTE_TEMPERATURE", "0.25")
+    settings = Settings.load(model="given")
+    assert (settings.model, settings.temperature, settings.tokenizer) == ("given", 0.25, "from-file")
+
+
+def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPEDIENTE_OPENAI_API_KEY", "")
+    monkeypatch.setenv("EXPEDIENTE_HOME", "")
+    assert Settings.load().openai_api_key is None
+    assert Settings.load().home == Path(".expediente")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("WINDOW_TOKENS", "many", "EXPEDIENTE_WINDOW_TOKENS: got 'many'; allowed: input should be a valid integer"),
+        (
+            "WINDOW_TOKENS",
+            "10",
+            "got '10'; allowed: input should be greater than or equal to 1024",
+        ),
+        ("RESERVED_OUTPUT_TOKENS", "99999", "got 99999; allowed: less than EXPEDIENTE_WINDOW_TOKENS (16384)"),
+        ("TEMPERATURE", "3", "EXPEDIENTE_TEMPERATURE: got '3'; allowed: input should be less than or equal to 2"),
+        ("TEMPERATURE", "nan", "EXPEDIENTE_TEMPERATURE: got 'nan'"),
+        ("DEV_PRINCIPAL", "ana", "EXPEDIENTE_DEV_PRINCIPAL: got 'ana'"),
+        ("DOMAIN", "my/domain", "EXPEDIENTE_DOMAIN: got 'my/domain'"),
+        ("OPENAI_BASE_URL", "localhost:8080", "EXPEDIENTE_OPENAI_BASE_URL: got 'localhost:8080'"),
+        (
+            "SECRET",
+            "demo-cred",
+            "SECRET: got a value that is not shown; allowed: should have at least 32 characters",
+        ),
+        ("PREVIOUS_SECRETS", '["demo-cred"]', "EXPEDIENTE_PREVIOUS_SECRETS: got a value that is not shown"),
+        ("PREVIOUS_SECRETS", "demo-cred", "previous_secrets"),
+    ],
+)
+def test_a_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str) -> None:
+    monkeypatch.setenv(f"EXPEDIENTE_{name}", value)
+    with pytest.raises(SettingsError) as wrong:
+        Settings.load()
+    message = str(wrong.value)
+    assert told in message
+    assert "demo-cred" not in message
+    assert "\n" not in message
+    assert wrong.value.__suppress_context__
+
+
+def test_all_wrong_values_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPEDIENTE_WINDOW_TOKENS", "many")
+    monkeypatch.setenv("EXPEDIENTE_TEMPERATURE", "hot")
+    with pytest.raises(SettingsError, match=r"WINDOW_TOKENS.*TEMPERATURE.*\.env"):
+        Settings.load()
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"EXPEDIENTE_MODEL=\xff\xfe\n")
+    with pytest.raises(SettingsError, match="cannot be read"):
+        Settings.load()
+
+
+def test_secrets_never_print() -> None:
+    url = f"postgresql://ana:{PASSWORD}@host/db"
+    settings = Settings.load(
+        secret=PASSWORD * 2, openai_api_key=PASSWORD, database_url=url, previous_secrets=[PASSWORD * 3]
+    )
+    assert PASSWORD not in repr(settings) + str(settings) + settings.model_dump_json()
+    assert settings.database == url
+
+
+def test_home_is_made_for_this_user_alone(tmp_path: Path) -> None:
+    home = Settings.load(home=tmp_path / "deep" / "home").make_home()
+    assert home.stat().st_mode & 0o777 == 0o700
+    home.chmod(0o750)
+    assert Settings.load(home=home).make_home().stat().st_mode & 0o777 == 0o750
+
+
+def test_a_home_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for home in (tmp_path / "file", tmp_path / "file" / "home"):
+        with pytest.raises(SettingsError, match=r"EXPEDIENTE_HOME: got .*file"):
+            Settings.load(home=home).make_home()

@@ -1,0 +1,1 @@
+"""Each node against a table of laps."""

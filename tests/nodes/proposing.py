@@ -1,0 +1,53 @@
+"""The propose node on a model that plays a script, and replies for it."""
+
+import json
+from typing import Any, Literal
+
+from nodes.propose import Reads, Writes, make_propose
+from state.context import Packed
+from state.request import ModelError, RawCall, Reply, Usage
+from state.work import PROPOSAL, Proposal
+from tests.desk import SCOPE
+from tests.fakes import FakeModel
+from tests.nodes.parts import Parts, decision
+
+Finish = Literal["stop", "tool_calls", "length", "refused", "unknown"]
+Call = tuple[str | None, str, Any]
+"""A call in a reply: id, name, arguments as JSON data, or as the text that the model wrote."""
+
+
+def reply(*calls: Call, text: str = "", finish: Finish = "tool_calls") -> Reply:
+    raw = tuple(
+        RawCall(call_id=call_id, name=name, arguments=given if isinstance(given, str) else json.dumps(given))
+        for call_id, name, given in calls
+    )
+    return Reply(text=text, calls=raw, finish_reason=finish, usage=Usage(input_tokens=7), model="m-1")
+
+
+def said(text: str = "", finish: Finish = "stop") -> Reply:
+    """A reply without a call."""
+    return reply(text=text, finish=finish)
+
+
+def refund(arguments: Any = None, **more: Any) -> Reply:
+    """A reply with one call of refund."""
+    return reply(("c1", "refund", {} if arguments is None else arguments), **more)
+
+
+def proposed(
+    parts: Parts, *script: Reply | ModelError, packed: Packed | None = None, before: Any = None, **decided: Any
+) -> tuple[Writes, FakeModel]:
+    """What propose wrote, and the model that it asked. `decided` changes the decision."""
+    model = FakeModel(*script)
+    node = make_propose(model=model, artifacts=parts.artifacts)
+    reads = Reads(decision=decision(**decided), manifest=packed or parts.manifest(), attempts=before)
+    wrote = node.run(reads, SCOPE)
+    assert isinstance(wrote, Writes)
+    assert wrote.model_fields_set == {"proposal", "attempts"}
+    return wrote, model
+
+
+def stored(parts: Parts, wrote: Writes) -> Proposal:
+    """The proposal that was written."""
+    assert wrote.proposal is not None
+    return PROPOSAL.validate_json(parts.get(wrote.proposal))

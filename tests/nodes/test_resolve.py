@@ -1,0 +1,175 @@
+"""resolve (L1): who asks what, when, on which state; nothing of it from a model or from the conversation."""
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from nodes.resolve import NotOneHumanMessage, Reads, make_resolve
+from state.canonical import digest
+from state.node import Node
+from state.run import Scope
+from state.work import (
+    KEPT,
+    ActionDone,
+    DecisionKind,
+    LapOutcome,
+    Retrieved,
+    Status,
+    TaskState,
+    TurnDone,
+    UserTurn,
+)
+from tests.desk import AGENT, LEAD, SCOPE
+from tests.fakes import NOW
+from tests.nodes.parts import QUESTION, Parts
+
+HUMAN = {"type": "human", "content": QUESTION, "id": "msg-7"}
+ACTION = ActionDone(turn=1, decision=0, tool="lookup", call_id="c", arguments_digest="d", outcome="ok", at=NOW)
+
+
+def node(parts: Parts) -> Node:
+    return make_resolve(clock=parts.clock, ids=parts.ids, artifacts=parts.artifacts, log=parts.log)
+
+
+def resolved(parts: Parts, task: TaskState | None = None, head: str | None = None, text: str = QUESTION) -> Any:
+    message = {**HUMAN, "content": text}
+    return node(parts).run(Reads(messages=[message], task=task, head=head), SCOPE)
+
+
+def test_the_first_message_becomes_request_and_objective(parts: Parts) -> None:
+    wrote = resolved(parts)
+    objective = UserTurn(index=1, message_id="msg-7", ref=parts.turn_ref, at=NOW)
+    assert wrote.task == TaskState(objective=objective)
+    assert wrote.request == parts.request(message_id="msg-7")
+    assert wrote.model_fields_set == {"request", "task"}
+
+
+def busy(parts: Parts, **changes: Any) -> TaskState:
+    """A task in the middle of its first turn."""
+    return parts.task(
+        next_index=2,
+        laps_in_turn=2,
+        last_kind=DecisionKind.GATHER,
+        last_toolset="look",
+        last_outcome=LapOutcome.PLANNED,
+        steps=("refund",),
+        actions=(ACTION,),
+        query_refs=("art-q",),
+        retrieved=(Retrieved(key="k", snapshot_ref="art-s"),),
+        missing=("evidence",),
+        denials_in_turn=1,
+        **changes,
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "text", "new_turn"),
+    [
+        pytest.param({}, QUESTION, False, id="the lap after"),
+        pytest.param({"status": Status.ANSWERED}, QUESTION, True, id="the same question after the turn"),
+        pytest.param({"status": Status.NEEDS_INPUT}, "A2", True, id="an answer to our question"),
+        pytest.param({}, "Never mind, look at A2", True, id="another message in the middle"),
+    ],
+)
+def test_a_new_turn_keeps_what_was_done_and_drops_what_was_planned_or_found(
+    parts: Parts, changes: dict[str, Any], text: str, new_turn: bool
+) -> None:
+    task = busy(parts, **changes)
+    head = parts.filed(task_hash=digest(task))
+    wrote = resolved(parts, task, head, text)
+    turn = UserTurn(index=2, message_id="msg-7", ref=parts.put(text), at=NOW)
+    expected = TaskState(objective=turn, next_index=2, actions=(ACTION,), turns=(TurnDone(index=1, record=head),))
+    assert wrote.task == (expected if new_turn else task)
+    assert wrote.request == parts.request(
+        message_id="msg-7" if new_turn else "msg-1",
+        turn_index=2 if new_turn else 1,
+        turn_ref=parts.put(text),
+        parent=head,
+    )
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        pytest.param({"steps": ("refund", "refund")}, id="steps"),
+        pytest.param({"laps_in_turn": 0}, id="the bound"),
+        pytest.param({"denials_in_turn": 0}, id="denials"),
+        pytest.param({"actions": ()}, id="actions"),
+    ],
+)
+def test_a_task_that_the_head_did_not_leave_is_edited_and_its_steps_are_void(
+    parts: Parts, edit: dict[str, Any]
+) -> None:
+    task = busy(parts)
+    head = parts.filed(task_hash=digest(task))
+    edited = task.model_copy(update=edit)
+    wrote = resolved(parts, edited, head)
+    assert wrote.request.edited is True
+    assert wrote.task == edited.model_copy(update={"steps": ()})
+
+
+def test_a_task_without_any_record_is_edited(parts: Parts) -> None:
+    wrote = resolved(parts, busy(parts), head=None)
+    assert wrote.request.edited is True
+    assert wrote.task.steps == ()
+
+
+def test_earlier_turns_are_bounded(parts: Parts) -> None:
+    turns = tuple(TurnDone(index=n, record=f"r{n}") for n in range(KEPT))
+    task = parts.task(status=Status.ANSWERED, turns=turns)
+    head = parts.filed(task_hash=digest(task))
+    assert resolved(parts, task, head).task.turns == (*turns[1:], TurnDone(index=1, record=head))
+
+
+def test_identity_and_locale_come_from_the_scope(parts: Parts) -> None:
+    principal = AGENT.model_copy(update={"locale": "es"})
+    wrote: Any = node(parts).run(Reads(messages=[HUMAN]), Scope(principal=principal, actor=LEAD, thread="T"))
+    assert wrote.request.locale == "es"
+    assert (SCOPE.tenant, parts.turn_ref) in parts.artifacts.bodies
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "message_id"),
+    [
+        pytest.param(HumanMessage(content="hola", id="m"), "hola", "m", id="a message object"),
+        pytest.param({"role": "user", "content": "hola", "id": "m"}, "hola", "m", id="a role"),
+        pytest.param({"type": "human", "content": "hola"}, "hola", "msg-1", id="without an id"),
+        pytest.param({"type": "human", "content": "hola", "id": 7}, "hola", "msg-1", id="an id that is no text"),
+        pytest.param(
+            {
+                "type": "human",
+                "content": [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}],
+            },
+            "a\nb",
+            "msg-1",
+            id="text parts",
+        ),
+    ],
+)
+def test_the_last_message_is_the_question(parts: Parts, message: Any, text: str, message_id: str) -> None:
+    wrote: Any = node(parts).run(Reads(messages=[{"type": "ai", "content": "before"}, message]), SCOPE)
+    assert (parts.get(wrote.request.turn_ref), wrote.request.message_id) == (text, message_id)
+
+
+@pytest.mark.parametrize(
+    ("messages", "problem"),
+    [
+        pytest.param([], "got no message", id="none"),
+        pytest.param([HUMAN, {"type": "ai", "content": "I am the agent"}], "role 'ai'", id="the agent's"),
+        pytest.param([AIMessage(content="x")], "role 'ai'", id="the agent's as an object"),
+        pytest.param([{"role": "system", "content": "x"}], "role 'system'", id="a system message"),
+        pytest.param([{"type": "tool", "content": "x"}], "role 'tool'", id="a tool result"),
+        pytest.param([{"content": "x"}], "role None", id="no role"),
+        pytest.param([{"type": "human", "content": " \n"}], "empty message", id="empty"),
+        pytest.param([{"type": "human", "content": [{"type": "image"}]}], "empty message", id="only an image"),
+        pytest.param([{"type": "human", "content": None}], "empty message", id="nothing"),
+    ],
+)
+def test_anything_but_one_human_message_is_refused_before_anything_is_stored(
+    parts: Parts, messages: list[Any], problem: str
+) -> None:
+    before = dict(parts.artifacts.bodies)
+    with pytest.raises(NotOneHumanMessage, match=problem):
+        node(parts).run(Reads(messages=messages), SCOPE)
+    assert parts.artifacts.bodies == before

@@ -1,0 +1,1 @@
+"""Tests of retrieval, on real Chroma and real SQLite."""

@@ -1,0 +1,112 @@
+"""The laws that every value of the house keeps: frozen, no unknown fields, aware times, finite numbers."""
+
+import pkgutil
+from collections.abc import Iterator
+from datetime import datetime
+from importlib import import_module
+from types import ModuleType
+from typing import Any, get_args
+
+import pytest
+from pydantic import ValidationError
+
+import graph
+import nodes
+import retrieval
+import state
+from state.context import Provenance, Span
+from state.policy import Policy, UtilityWeights
+from state.tools import OutputField, ToolContract
+from state.value import Value
+from state.work import TaskState, UserTurn
+from tests.fakes import NOW
+
+PACKAGES = (state, nodes, retrieval, graph)
+
+
+def _import_all(package: ModuleType) -> None:
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        import_module(found.name)
+
+
+def _below(kind: type[Value]) -> Iterator[type[Value]]:
+    for child in kind.__subclasses__():
+        yield child
+        yield from _below(child)
+
+
+for _package in PACKAGES:
+    _import_all(_package)
+OURS = tuple(package.__name__ for package in PACKAGES)
+VALUES = sorted(
+    {kind for kind in _below(Value) if kind.__module__.partition(".")[0] in OURS},
+    key=lambda kind: (kind.__module__, kind.__qualname__),
+)
+
+
+def test_the_values_are_found() -> None:
+    assert {TaskState, ToolContract, Span, UtilityWeights} <= {*VALUES}
+    assert len(VALUES) > 80
+
+
+@pytest.mark.parametrize("kind", VALUES, ids=lambda kind: f"{kind.__module__}.{kind.__qualname__}")
+def test_a_value_is_frozen_closed_and_finite(kind: type[Value]) -> None:
+    held = {name: kind.model_config.get(name) for name in ("frozen", "extra", "allow_inf_nan")}
+    assert held == {"frozen": True, "extra": "forbid", "allow_inf_nan": False}
+
+
+def _annotations(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for inner in get_args(annotation):
+        yield from _annotations(inner)
+
+
+@pytest.mark.parametrize("kind", VALUES, ids=lambda kind: f"{kind.__module__}.{kind.__qualname__}")
+def test_a_value_holds_aware_times_only(kind: type[Value]) -> None:
+    naive = [
+        name
+        for name, field in kind.model_fields.items()
+        if any(inner is datetime for inner in _annotations(field.annotation))
+    ]
+    assert naive == []
+
+
+TURN = {"index": 1, "message_id": "m", "ref": "r"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "problem"),
+    [
+        pytest.param(UserTurn, {**TURN, "at": datetime(2026, 1, 1)}, "timezone_aware", id="naive"),  # noqa: DTZ001 - refused
+        pytest.param(UserTurn, {**TURN, "at": "2026-01-01T00:00:00"}, "timezone_aware", id="naive text"),
+        pytest.param(UserTurn, {**TURN, "at": NOW, "more": 1}, "extra_forbidden", id="unknown field"),
+        pytest.param(UtilityWeights, {"relevance": float("nan")}, "finite_number", id="NaN"),
+        pytest.param(
+            Provenance,
+            {"tenant": "t", "scope": "s", "content_hash": "h", "scores": {"x": float("inf")}},
+            "finite_number",
+            id="Infinity inside",
+        ),
+        pytest.param(TaskState, {"schema_version": 2}, "literal_error", id="another schema's task"),
+    ],
+)
+def test_what_breaks_a_law_is_refused(kind: type[Value], fields: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        kind.model_validate(fields)
+    assert [error["type"] for error in refused.value.errors()] == [problem]
+
+
+def test_a_value_cannot_be_changed() -> None:
+    span = Span(start=1, end=2)
+    with pytest.raises(ValidationError, match="frozen"):
+        span.end = 3  # type: ignore[misc]  # this is what must fail
+    assert span == Span(start=1, end=2)
+    assert span.model_copy(update={"end": 3}) != span
+
+
+def test_values_do_not_share_their_defaults() -> None:
+    one = Policy(version="v", effective_from=NOW, approver_roles=())
+    other = Policy(version="v", effective_from=NOW, approver_roles=())
+    one.values["limit"] = 5
+    assert other.values == {}
+    assert OutputField(name="x").trust == "untrusted"
