@@ -1,7 +1,7 @@
 """The decision table: which kind of decision comes next, from the state alone. It matches no text."""
 
-from state.domain import DecisionSpec, DecisionTable, Rule
-from state.work import DecisionKind, Form, LapOutcome, Route
+from state.domain import DecisionTable, Rule
+from state.work import DecisionKind, DecisionSpec, Form, LapOutcome, Route
 
 MEMORY_PURPOSE = "support"
 FIXED = ("role", "policy", "tool_guidance", "output")

@@ -10,7 +10,7 @@ from state.policy import Policy
 from state.run import Principal, Scope
 from state.tools import Tool
 from state.value import Value
-from state.work import Decision, DecisionKind, Form, LapOutcome, Route, TaskState
+from state.work import Decision, DecisionKind, DecisionSpec, LapOutcome, TaskState
 
 
 class Section(Value):
@@ -28,27 +28,6 @@ class Example(Value):
     version: str
     kind: DecisionKind
     text: str
-
-
-class DecisionSpec(Value):
-    """One kind of decision with one fixed toolset; everything a request of this kind is made from."""
-
-    kind: DecisionKind
-    toolset: str
-    tools: tuple[str, ...] = ()
-    forms: tuple[Form, ...] = ()
-    instructions: tuple[str, ...] = ()
-    route: Route = Route.NONE
-    candidates_limit: int = 20
-    evidence_limit: int = 0
-    memory_limit: int = 0
-    memory_purpose: str = ""
-    min_citations: int = 0
-    examples_limit: int = 0
-
-    def decision(self, index: int, rule: str) -> Decision:
-        """The decision this spec describes, at a place in the chain. A plan lap admits nothing untrusted."""
-        return Decision(index=index, rule=rule, untrusted=self.kind is not DecisionKind.PLAN, **self.model_dump())
 
 
 class Rule(Value):

@@ -85,12 +85,16 @@ def block(item: ContextItem, text: str) -> str:
 
 def render(items: Sequence[ContextItem], read: Callable[[str], str], settings: RequestSettings) -> Request:
     """The request of a manifest's items, in their order. `read` gives the body behind an address."""
-    texts = [(item, read(item.ref)) for item in items]
-    instructions = "\n\n".join(block(item, text) for item, text in texts if in_instructions(item))
-    data = "\n\n".join(block(item, text) for item, text in texts if not in_prefix(item))
+    return assembled([(item, block(item, read(item.ref))) for item in items], settings)
+
+
+def assembled(rendered: Sequence[tuple[ContextItem, str]], settings: RequestSettings) -> Request:
+    """The request of items whose blocks are rendered already."""
+    instructions = "\n\n".join(text for item, text in rendered if in_instructions(item))
+    data = "\n\n".join(text for item, text in rendered if not in_prefix(item))
     return Request(
         messages=(Message(channel="instruction", content=instructions), Message(channel="input", content=data)),
-        tools=tuple(_SPEC.validate_json(text) for item, text in texts if in_tools(item)),
+        tools=tuple(_SPEC.validate_json(text) for item, text in rendered if in_tools(item)),
         settings=settings,
     )
 

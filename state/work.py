@@ -40,24 +40,37 @@ class Form(StrEnum):
     ESCALATE = "escalate"
 
 
-class Decision(Value):
-    """The next decision, as `plan` chose it: everything that retrieve, pack and propose need to know of it."""
+class DecisionSpec(Value):
+    """One kind of decision with one fixed toolset; everything a request of this kind is made from."""
 
-    index: int = Field(ge=0)
     kind: DecisionKind
     toolset: str
-    rule: str
     tools: tuple[str, ...] = ()
     forms: tuple[Form, ...] = ()
+    instructions: tuple[str, ...] = ()
     route: Route = Route.NONE
     candidates_limit: int = 20
     evidence_limit: int = 0
     memory_limit: int = 0
     memory_purpose: str = ""
-    instructions: tuple[str, ...] = ()
-    untrusted: bool = True
     min_citations: int = 0
     examples_limit: int = 0
+
+    @property
+    def admits_untrusted(self) -> bool:
+        """A plan lap admits nothing untrusted: effects are opened there."""
+        return self.kind is not DecisionKind.PLAN
+
+    def decision(self, index: int, rule: str) -> "Decision":
+        """The decision this spec describes, chosen by a rule, at its place in the chain."""
+        return Decision(index=index, rule=rule, **self.model_dump())
+
+
+class Decision(DecisionSpec):
+    """The next decision, as `plan` chose it by a rule of the table, at its place in the chain."""
+
+    index: int = Field(ge=0)
+    rule: str
 
 
 class ToolCall(Value):

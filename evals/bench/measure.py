@@ -26,11 +26,16 @@ LEAST = 2 * DECISIONS_PER_TURN * (_WINDOW_TURNS + 1)
 
 
 class Ratio(Value):
-    """Median and quartiles of a ratio taken turn by turn."""
+    """A ratio taken turn by turn: median and quartiles.
+
+    `quiet` divides the fastest tenth of the one by the fastest tenth of the other: what is left when no neighbour
+    uses the machine. Contention slows the empty loop more than it slows the app, so `median` flatters on a busy one.
+    """
 
     median: float
     lower: float
     upper: float
+    quiet: float
 
 
 class Mark(Value):
@@ -74,8 +79,7 @@ def measure(decisions: int) -> Report:
     """Measure this many decisions in one thread. Raises ValueError for fewer than LEAST."""
     if decisions < LEAST:
         raise ValueError(f"got {decisions} decisions; allowed: at least {LEAST}")
-    marks = [mark for mark in _MARKS if LEAST // 2 <= mark <= decisions] or [LEAST // 2]
-    marks = marks if marks[-1] > LEAST // 2 and len(marks) > 1 else [LEAST // 2, decisions // 2 * 2]
+    marks = _MARKS if decisions >= _MARKS[-1] else (LEAST // 2, decisions // DECISIONS_PER_TURN * DECISIONS_PER_TURN)
     with tempfile.TemporaryDirectory(prefix="expediente-bench-") as folder:
         home, floor_file = Path(folder, "app"), Path(folder, "empty.db")
         with open_subject(home) as app, open_floor(floor_file) as floor:
@@ -83,15 +87,17 @@ def measure(decisions: int) -> Report:
             turns, sizes = _turns(app, floor, decisions // DECISIONS_PER_TURN, files)
             parts = _parts(app)
     settled = turns[min(5, len(turns) // 4) :]
+    graph, ask, empty = ([getattr(turn, name) for turn in settled] for name in ("graph_ms", "ask_ms", "floor_ms"))
+    cpu, empty_cpu = ([getattr(turn, name) for turn in settled] for name in ("graph_cpu_ms", "floor_cpu_ms"))
     return Report(
         machine=_machine(),
         decisions=decisions,
-        graph_ms=median(turn.graph_ms for turn in settled),
-        ask_ms=median(turn.ask_ms for turn in settled),
-        floor_ms=median(turn.floor_ms for turn in settled),
-        graph_ratio=_ratio([turn.graph_ms / turn.floor_ms for turn in settled]),
-        graph_cpu_ratio=_ratio([turn.graph_cpu_ms / turn.floor_cpu_ms for turn in settled]),
-        ask_ratio=_ratio([turn.ask_ms / turn.floor_ms for turn in settled]),
+        graph_ms=median(graph),
+        ask_ms=median(ask),
+        floor_ms=median(empty),
+        graph_ratio=_ratio(graph, empty),
+        graph_cpu_ratio=_ratio(cpu, empty_cpu),
+        ask_ratio=_ratio(ask, empty),
         marks=tuple(_mark(decision, turns, sizes) for decision in marks),
         parts_ms=parts,
         turns=tuple(turns),
@@ -186,9 +192,10 @@ def _mark(decision: int, turns: Sequence[Turn], sizes: Sequence[tuple[int, int]]
     )
 
 
-def _ratio(ratios: Sequence[float]) -> Ratio:
-    lower, middle, upper = quantiles(ratios, n=4)
-    return Ratio(median=middle, lower=lower, upper=upper)
+def _ratio(ours: Sequence[float], empty: Sequence[float]) -> Ratio:
+    lower, middle, upper = quantiles([one / other for one, other in zip(ours, empty, strict=True)], n=4)
+    quiet = quantiles(ours, n=10)[0] / quantiles(empty, n=10)[0]
+    return Ratio(median=middle, lower=lower, upper=upper, quiet=quiet)
 
 
 def _machine() -> dict[str, str | int]:

@@ -11,7 +11,7 @@ from typing import Any
 from graph.app import App, open_app
 from graph.settings import Settings
 from state.context import Span
-from state.domain import DecisionSpec, DecisionTable, Domain, Example, Rule, Section
+from state.domain import DecisionTable, Domain, Example, Rule, Section
 from state.knowledge import Chunk, Hit
 from state.memory import MemoryRecord, MemorySource
 from state.policy import Policy
@@ -19,7 +19,7 @@ from state.ports import Found
 from state.request import RawCall, Reply, Request
 from state.run import Access, Fact, Principal
 from state.tools import Effect, OutputField, Tool, ToolContext, tool
-from state.work import DecisionKind, Form, LapOutcome, Route
+from state.work import DecisionKind, DecisionSpec, Form, LapOutcome, Route
 
 PRINCIPAL = Principal(
     name="bench@tenant",

@@ -5,18 +5,13 @@ No gate may rest on a model that resists. Tests run with this one, and with an a
 
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
 from pydantic import Field, JsonValue, PrivateAttr
 
+from graph.models.inprocess import InProcessModel, ToolDefinitions, proposing
 from graph.models.offline import OfflineReader
 from graph.models.orders import Order, orders
-from graph.models.scripted import proposing
 from graph.models.spoils import Spoils
 from state.canonical import digest
 from state.render import Block, blocks
@@ -25,7 +20,7 @@ from state.render import Block, blocks
 _NOT_DATA = frozenset({"user_turn", "state", "policy_value", "example", "capability", "decision"})
 
 
-class Hijacked(BaseChatModel):
+class Hijacked(InProcessModel):
     """Obeys each order once, whether or not the tool is offered; then `inner` replies.
 
     All new orders to call tools make one proposal, since that is the worst that a reply can do; a form stands alone,
@@ -33,7 +28,7 @@ class Hijacked(BaseChatModel):
     """
 
     tool_names: tuple[str, ...] = ()
-    inner: BaseChatModel = Field(default_factory=OfflineReader)
+    inner: InProcessModel = Field(default_factory=OfflineReader)
     obeyed: list[Order] = []
     _done: set[str] = PrivateAttr(default_factory=set)
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
@@ -42,28 +37,15 @@ class Hijacked(BaseChatModel):
     def _llm_type(self) -> str:
         return "hijacked"
 
-    def bind_tools(
-        self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
-    ) -> Runnable[LanguageModelInput, AIMessage]:
-        """The model with its tools: definitions in OpenAI's form."""
-        return self.bind(tools=list(tools), **kwargs)
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        tools: list[dict[str, Any]] = kwargs.get("tools", [])
+    def replying(self, messages: list[BaseMessage], tools: ToolDefinitions) -> AIMessage:
+        """What the newest orders say, or the inner model's reply where there are none."""
         shown = [
             block for message in messages if isinstance(message, HumanMessage) for block in blocks(str(message.text))
         ]
         calls = self._obey(shown, Spoils(shown, tools))
         if calls:
-            return ChatResult(generations=[ChatGeneration(message=proposing(*calls))])
-        # Not `invoke`: a run of its own would lack this call's tags, and its tokens would be streamed.
-        return self.inner._generate(messages, stop, run_manager, **kwargs)
+            return proposing(*calls)
+        return self.inner.replying(messages, tools)
 
     def _obey(self, shown: Sequence[Block], spoils: Spoils) -> list[tuple[str, dict[str, JsonValue]]]:
         with self._lock:

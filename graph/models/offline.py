@@ -6,21 +6,14 @@ that it works on any domain; and it obeys nothing that data says, because senten
 never proposes a search: nothing in a request tells it whether one was made already.
 """
 
-from collections.abc import Sequence
-from typing import Any
-
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
 from pydantic import JsonValue
 
 from graph.models.answering import Composed, answerable_from_facts, compose
 from graph.models.arguments import fill
 from graph.models.choosing import chosen_change, observed, ranked, steps_to, unobtainable, wants_change
+from graph.models.inprocess import InProcessModel, ToolDefinitions, proposing
 from graph.models.reading import Offered, Reading, read
-from graph.models.scripted import proposing
 from graph.models.words import content_words
 from state.work import DecisionKind
 
@@ -34,28 +27,16 @@ _MISSING = {
 }
 
 
-class OfflineReader(BaseChatModel):
+class OfflineReader(InProcessModel):
     """Answers each request by its decision kind, always with one call of a tool or a form."""
 
     @property
     def _llm_type(self) -> str:
         return "offline"
 
-    def bind_tools(
-        self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
-    ) -> Runnable[LanguageModelInput, AIMessage]:
-        """The reader with its tools: definitions in OpenAI's form."""
-        return self.bind(tools=list(tools), **kwargs)
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        reading = read(messages, kwargs.get("tools", []))
-        return ChatResult(generations=[ChatGeneration(message=proposing(decide(reading)))])
+    def replying(self, messages: list[BaseMessage], tools: ToolDefinitions) -> AIMessage:
+        """One call of a tool or a form."""
+        return proposing(decide(read(messages, tools)))
 
 
 def decide(reading: Reading) -> Call:

@@ -2,36 +2,21 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
-from pydantic import JsonValue, PrivateAttr, SkipValidation
+from pydantic import PrivateAttr, SkipValidation
+
+from graph.models.inprocess import InProcessModel, ToolDefinitions
 
 # A line may look at the request: the messages and the tool definitions that came with them.
-Line = AIMessage | Callable[[list[BaseMessage], list[dict[str, Any]]], AIMessage]
+Line = AIMessage | Callable[[list[BaseMessage], ToolDefinitions], AIMessage]
 
 
 class ScriptExhausted(Exception):
     """The model was called more often than its script has lines."""
 
 
-def proposing(*calls: tuple[str, dict[str, JsonValue]], text: str = "") -> AIMessage:
-    """The message of a model that calls tools or answer forms: `proposing(("look_up", {"id": "A-1"}))`.
-
-    It gives its calls no ids: propose then makes some that no other call of the thread has.
-    """
-    return AIMessage(
-        content=text,
-        tool_calls=[{"name": name, "args": arguments, "id": None, "type": "tool_call"} for name, arguments in calls],
-        response_metadata={"finish_reason": "tool_calls" if calls else "stop"},
-    )
-
-
-class Scripted(BaseChatModel):
+class Scripted(InProcessModel):
     """Plays `lines` in order. `seen` holds the messages of every call, for tests to look at."""
 
     lines: SkipValidation[Sequence[Line]]
@@ -42,19 +27,8 @@ class Scripted(BaseChatModel):
     def _llm_type(self) -> str:
         return "scripted"
 
-    def bind_tools(
-        self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
-    ) -> Runnable[LanguageModelInput, AIMessage]:
-        """The model with its tools; a line that is a function gets to see them."""
-        return self.bind(tools=list(tools), **kwargs)
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
+    def replying(self, messages: list[BaseMessage], tools: ToolDefinitions) -> AIMessage:
+        """The next line. Raises ScriptExhausted."""
         with self._lock:
             number = len(self.seen)
             if number >= len(self.lines):
@@ -64,5 +38,5 @@ class Scripted(BaseChatModel):
                 )
             self.seen.append(messages)
         line = self.lines[number]
-        message = line if isinstance(line, AIMessage) else line(messages, kwargs.get("tools", []))
-        return ChatResult(generations=[ChatGeneration(message=message.model_copy(deep=True))])
+        message = line if isinstance(line, AIMessage) else line(messages, tools)
+        return message.model_copy(deep=True)

@@ -3,6 +3,7 @@
 import hmac
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from sqlalchemy import Engine, bindparam, select
 
@@ -59,7 +60,9 @@ class SqlArtifacts:
         refs = tuple(address(self._secret, tenant, body) for body in bodies)
         by_ref = dict(zip(refs, bodies, strict=True))
         with self._engine.connect() as connection:
-            missing = by_ref.keys() - set(connection.scalars(self._present, {"tenant": tenant, "refs": list(by_ref)}))
+            missing = by_ref.keys() - set(
+                connection.scalars(self._present, {"tenant": tenant, "refs": list(by_ref)})
+            )
             if missing:
                 # In one order, so that two writers of the same bodies never wait for each other.
                 rows = [{"tenant": tenant, "ref": ref, "body": by_ref[ref]} for ref in sorted(missing)]
@@ -139,4 +142,9 @@ def encoded(text: str) -> bytes:
 
 def address(secret: bytes, tenant: str, body: bytes) -> str:
     """The address of a body in a tenant's space."""
-    return f"art-{hmac.digest(hmac.digest(secret, tenant.encode(), 'sha256'), body, 'sha256').hex()}"
+    return f"art-{hmac.digest(_tenant_secret(secret, tenant), body, 'sha256').hex()}"
+
+
+@lru_cache(maxsize=256)
+def _tenant_secret(secret: bytes, tenant: str) -> bytes:
+    return hmac.digest(secret, tenant.encode(), "sha256")

@@ -1,5 +1,7 @@
 """Whose thread is it: a thread belongs to the principal and tenant that started it."""
 
+from functools import lru_cache
+
 from pydantic import AwareDatetime
 from sqlalchemy import Engine, bindparam, select
 
@@ -9,6 +11,7 @@ from state.ports import Clock
 from state.value import Value
 
 MAX_THREAD_CHARS = 200
+_REMEMBERED = 1_024
 
 
 class UnknownThread(LookupError):
@@ -38,6 +41,9 @@ class SqlOwnership:
         self._engine = engine
         self._clock = clock
         self._claim = insert_or_ignore(engine, threads).on_conflict_do_nothing()
+        # Every node of a run asks. A row is written once and never changed or removed, also when a thread is
+        # forgotten, so what one process remembers no other can make wrong. That there is no row is not remembered.
+        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._read)
         self._owner = select(threads).where(threads.c.thread == bindparam("of_thread"))
 
     def claim_thread(self, thread: str, tenant: str, principal: str) -> ThreadOwner:
@@ -68,10 +74,13 @@ class SqlOwnership:
 
         Raises UnknownThread.
         """
-        row = None
-        if _can_name(thread):
-            with self._engine.connect() as connection:
-                row = connection.execute(self._owner, {"of_thread": thread}).mappings().first()
+        if not _can_name(thread):
+            raise UnknownThread(thread)
+        return self._remembered(thread)
+
+    def _read(self, thread: str) -> ThreadOwner:
+        with self._engine.connect() as connection:
+            row = connection.execute(self._owner, {"of_thread": thread}).mappings().first()
         if row is None:
             raise UnknownThread(thread)
         return ThreadOwner.model_validate(dict(row))

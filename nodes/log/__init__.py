@@ -58,7 +58,9 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, policies: Sequence[Polic
     """The log node."""
 
     def run(reads: Reads, scope: Scope) -> Writes:
-        texts = artifacts.get_all(scope.tenant, [ref for ref in (reads.proposal, reads.candidates) if ref])
+        known = {done.snapshot_ref for done in reads.task.retrieved}
+        new = reads.candidates if reads.candidates not in known else None
+        texts = artifacts.get_all(scope.tenant, [ref for ref in (reads.proposal, new) if ref])
         proposal = PROPOSAL.validate_json(texts[reads.proposal]) if reads.proposal else None
         lap = Lap(
             decision=reads.decision,
@@ -70,8 +72,7 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, policies: Sequence[Polic
         )
         outcome = judged(lap)
         queries = tuple(artifacts.put(scope.tenant, query) for query in searched(proposal, outcome))
-        snapshot = Snapshot.model_validate_json(texts[reads.candidates]) if reads.candidates else None
-        found = None if snapshot is None else Retrieved(key=snapshot.key, snapshot_ref=str(reads.candidates))
+        found = Retrieved(key=Snapshot.model_validate_json(texts[new]).key, snapshot_ref=new) if new else None
         before = _remembering(reads.task, effective(policies, reads.request.now).history_turns)
         task = rewritten(before, lap, outcome, reads.request, queries, found)
         record = DecisionRecord(

@@ -22,7 +22,7 @@ from state.knowledge import Candidate, Snapshot
 from state.node import Node
 from state.policy import Policy, effective
 from state.ports import Artifacts, DecisionLog, TokenCounter
-from state.render import prefix_hash, render
+from state.render import assembled, prefix_hash
 from state.request import Attempt, Request
 from state.run import RequestContext, Scope
 from state.tools import ToolContract
@@ -124,8 +124,7 @@ def make_pack(
         """The choice whose rendered request fits: the measured count decides, the estimate only proposed."""
         while True:
             drafts = [*head, *before, *_in_order(chosen.drafts), *after]
-            texts = {draft.item.ref: draft.text for draft in drafts}
-            rendered = render([draft.item for draft in drafts], texts.__getitem__, settings)
+            rendered = assembled([(draft.item, draft.block) for draft in drafts], settings)
             total = count_request(rendered, tokens)
             if total <= most or not chosen.drafts:
                 return chosen, rendered, total
@@ -144,7 +143,7 @@ def make_pack(
 
 def _admitted(drafts: list[Draft], decision: Decision) -> tuple[list[Draft], tuple[Dropped, ...]]:
     """A plan lap holds nothing untrusted: effects are opened there (X3, X10)."""
-    if decision.untrusted:
+    if decision.admits_untrusted:
         return drafts, ()
     kept = [draft for draft in drafts if draft.item.trust is not Trust.UNTRUSTED]
     refused = [draft for draft in drafts if draft.item.trust is Trust.UNTRUSTED]
@@ -152,7 +151,7 @@ def _admitted(drafts: list[Draft], decision: Decision) -> tuple[list[Draft], tup
 
 
 def _candidates(drafts: Drafts, snapshot: Snapshot | None, decision: Decision) -> list[tuple[Candidate, Draft]]:
-    if snapshot is None or not decision.untrusted:
+    if snapshot is None or not decision.admits_untrusted:
         return []
     return list(zip(snapshot.candidates, drafts.candidates(snapshot.candidates), strict=True))
 

@@ -13,10 +13,11 @@ from state.run import Scope
 
 
 class Draft(NamedTuple):
-    """An item with its text at hand, so that packing reads no body twice."""
+    """An item with its text and its rendered block at hand, so that packing reads and renders nothing twice."""
 
     item: ContextItem
     text: str
+    block: str
 
 
 class Drafts:
@@ -57,9 +58,9 @@ class Drafts:
 
     def counted(self, drafts: Sequence[Draft]) -> list[Draft]:
         """The drafts with the tokens of their rendered blocks."""
-        counts = self._tokens.count_all([block(draft.item, draft.text) for draft in drafts])
+        counts = self._tokens.count_all([draft.block for draft in drafts])
         return [
-            Draft(draft.item.model_copy(update={"token_count": count}), draft.text)
+            draft._replace(item=draft.item.model_copy(update={"token_count": count}))
             for draft, count in zip(drafts, counts, strict=True)
         ]
 
@@ -109,7 +110,7 @@ class Drafts:
             ref=ref,
             provenance=provenance,
         )
-        return Draft(item, text)
+        return Draft(item, text, block(item, text))
 
 
 def flags(drafts: list[Draft]) -> tuple[Flag, ...]:

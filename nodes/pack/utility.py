@@ -101,7 +101,7 @@ def _scored(candidate: Candidate, draft: Draft, **features: float) -> Draft:
     }
     rounded = {name: round(value, 6) for name, value in scores.items()}
     provenance = draft.item.provenance.model_copy(update={"scores": rounded})
-    return Draft(draft.item.model_copy(update={"provenance": provenance}), draft.text)
+    return draft._replace(item=draft.item.model_copy(update={"provenance": provenance}))
 
 
 def _words(text: str) -> frozenset[str]:

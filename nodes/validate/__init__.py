@@ -181,10 +181,14 @@ def make_validate(
         """All pending calls are asked for together; every answered one is judged anew before it counts."""
         asked = [(verdict, cases.get(verdict.call_id)) for verdict in pending]
         answers = pause({"approvals": [shown_to_person(verdict, case) for verdict, case in asked if case is not None]})
+        if not isinstance(answers, Mapping) or answers.keys().isdisjoint(verdict.call_id for verdict in pending):
+            answers = {}  # an answer that names no pending call is an answer to none
         settled = {verdict.call_id: _settled(verdict, case, answers, scope, policy) for verdict, case in asked}
         return tuple(settled.get(verdict.call_id, verdict) for verdict in reads.verdicts or ())
 
-    def _settled(pending: NeedsApproval, case: Case | None, answers: Any, scope: Scope, policy: Policy) -> Verdict:
+    def _settled(
+        pending: NeedsApproval, case: Case | None, answers: Mapping[str, Any], scope: Scope, policy: Policy
+    ) -> Verdict:
         now = clock.now()
         signed = seal_payload("needs_approval", pending.request.model_dump_json(), None)
         if case is None or not seal.verify(signed, pending.seal) or pending.request.digest != _bound(case):

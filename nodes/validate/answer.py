@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from state.context import ContextItem, Kind
 from state.policy import Policy
+from state.render import scheme
 from state.run import Scope
 from state.tools import ToolContract
 from state.verdict import ANSWER, Accepted, Denied
 from state.work import Answer, Decision, DecisionKind, Form, Plan
 
 _CITABLE = (Kind.EVIDENCE, Kind.TOOL, Kind.MEMORY, Kind.TASK_STATE)
+# What was said, what is to be decided and what could be called may be named, but proves nothing.
+_NO_EVIDENCE = ("turn", "answer", "decision", "capability", "tool", "form")
 
 
 def answer_verdict(
@@ -20,8 +23,9 @@ def answer_verdict(
     unknown = [citation.source for citation in answer.citations if citation.source not in sources]
     if unknown:
         return _denied(ANSWER, "citation_unresolved", "the answer cites a source that was not in the request", policy)
-    if len(answer.citations) < decision.min_citations:
-        reason = f"the answer cites {len(answer.citations)} sources and needs {decision.min_citations}"
+    evidence = {citation.source for citation in answer.citations if scheme(citation.source) not in _NO_EVIDENCE}
+    if len(evidence) < decision.min_citations:
+        reason = f"the answer cites {len(evidence)} sources of evidence and needs {decision.min_citations}"
         return _denied(ANSWER, "citation_missing", reason, policy)
     return Accepted(call_id=ANSWER, rule="citations_resolve", policy_version=policy.version)
 

@@ -43,15 +43,17 @@ def shown_to_person(pending: NeedsApproval, case: Case) -> dict[str, JsonValue]:
     }
 
 
-def answer_to(pending: NeedsApproval, answers: Any, scope: Scope, policy: Policy, now: datetime) -> Approval | str:
+def answer_to(
+    pending: NeedsApproval, answers: Mapping[str, Any], scope: Scope, policy: Policy, now: datetime
+) -> Approval | str:
     """The person's answer to one pending call, or the reason why there is none that counts.
 
     A valid answer is `{call_id: {"approval_id": ..., "decision": "approve" | "reject"}}` from someone who may
     approve; anything else leaves the call pending (H03).
     """
-    given = answers.get(pending.call_id) if isinstance(answers, Mapping) else None
-    if given is None and isinstance(answers, Mapping) and answers:
+    if answers and pending.call_id not in answers:
         return pending.note  # another call of the same proposal was answered
+    given = answers.get(pending.call_id)
     if not isinstance(given, Mapping) or given.get("decision") not in ("approve", "reject") or len(given) != 2:
         return (
             "invalid decision: answer {call_id: {'approval_id': ..., 'decision': 'approve' or 'reject'}}; "

@@ -82,7 +82,8 @@ def effect_not_opened(case: Case) -> Finding | None:
 
 
 def over_limit(case: Case) -> Finding | None:
-    """Business limits are values of the policy record; the contract says which argument they bind."""
+    """Business limits are values of the policy record; the contract says which argument they bind. A no wins."""
+    asked: Ask | None = None
     for limit in case.contract.limits:
         value, most = case.arguments.get(limit.parameter), case.policy.values.get(limit.policy_key)
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -91,8 +92,10 @@ def over_limit(case: Case) -> Finding | None:
             return Deny(f"the policy record has no limit {limit.policy_key}")
         if value > most:
             reason = f"argument {limit.parameter} is over the limit {limit.policy_key}"
-            return Ask(reason) if limit.over == "approve" else Deny(reason)
-    return None
+            if limit.over == "deny":
+                return Deny(reason)
+            asked = asked or Ask(reason)
+    return asked
 
 
 def untrusted_origin(case: Case) -> Finding | None:

@@ -114,7 +114,7 @@ def test_the_worked_example_has_its_working_set() -> None:
 def test_a_plan_lap_admits_nothing_untrusted() -> None:
     plan = SPECS["plan/open"]
     assert (plan.route, plan.evidence_limit, plan.memory_limit, plan.tools) == (Route.NONE, 0, 0, ())
-    assert plan.decision(0, "rule").untrusted is False
+    assert not plan.admits_untrusted
 
 
 def test_a_lap_that_offers_a_change_retrieves_nothing_and_cannot_answer(support: Domain) -> None:

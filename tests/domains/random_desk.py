@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from state.domain import DecisionSpec, DecisionTable, Domain, Rule, Section
+from state.domain import DecisionTable, Domain, Rule, Section
 from state.policy import Policy
 from state.run import Fact, Principal, Scope
 from state.tools import Effect, OutputField, Tool, ToolContext, ToolContract
-from state.work import DecisionKind, Form, LapOutcome, Route
+from state.work import DecisionKind, DecisionSpec, Form, LapOutcome, Route
 from tests.domains.random_names import Names
 
 SEED = 7

@@ -9,8 +9,8 @@ from langchain_core.messages import AIMessage
 from graph.app import App, open_app
 from graph.models.adapter import ChatModelAdapter
 from graph.models.scripted import Scripted
-from state.domain import DecisionSpec, DecisionTable, Domain, Rule, Section
-from state.work import DecisionKind, Form, LapOutcome
+from state.domain import DecisionTable, Domain, Rule, Section
+from state.work import DecisionKind, DecisionSpec, Form, LapOutcome
 from tests.desk import AGENT, LEAD, POLICY, Desk
 from tests.fakes import NOW, FakeClock
 from tests.fakes_retrieval import WordEmbedder

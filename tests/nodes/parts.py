@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import JsonValue
-
 from state.context import ContextItem, ContextManifest, Kind, Packed, Provenance, RequestSettings, Trust
 from state.record import DecisionRecord
 from state.request import Attempt, AttemptOutcome
@@ -56,7 +54,7 @@ class Parts:
     def proposal(self, proposal: Proposal) -> str:
         return self.put(proposal.model_dump_json())
 
-    def act(self, *calls: tuple[str, str, dict[str, JsonValue]]) -> str:
+    def act(self, *calls: tuple[str, str, Any]) -> str:
         """The address of a proposal that calls tools: call id, tool, arguments."""
         return self.proposal(act(*calls))
 
@@ -132,7 +130,7 @@ class Parts:
     def planned(self, *steps: str, parent: str | None = None) -> str:
         """The head after a plan lap that opened these steps."""
         plan = self.proposal(Plan(goal="help", steps=steps))
-        kind = decision(kind=DecisionKind.PLAN, untrusted=False)
+        kind = decision(kind=DecisionKind.PLAN)
         return self.filed(parent=parent, decision=kind, proposal_ref=plan, outcome=LapOutcome.PLANNED)
 
     def ended(self, status: Status, outcome: LapOutcome, parent: str | None = None) -> str:
@@ -140,7 +138,7 @@ class Parts:
         return self.filed(parent=parent, outcome=outcome, status=status)
 
 
-def act(*calls: tuple[str, str, dict[str, JsonValue]]) -> Act:
+def act(*calls: tuple[str, str, Any]) -> Act:
     return Act(calls=tuple(ToolCall(call_id=call_id, tool=tool, arguments=given) for call_id, tool, given in calls))
 
 
@@ -148,9 +146,7 @@ ALL_TOOLS = ("get_invoice", "lookup", "refund", "pay", "send_note", "wipe")
 
 
 def decision(**changes: Any) -> Decision:
-    made = Decision(
-        index=3, kind=DecisionKind.ACT, toolset="desk", rule="row", tools=ALL_TOOLS, forms=tuple(Form), untrusted=True
-    )
+    made = Decision(index=3, kind=DecisionKind.ACT, toolset="desk", rule="row", tools=ALL_TOOLS, forms=tuple(Form))
     return made.model_copy(update=changes)
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from nodes.plan import Reads, Writes, make_plan
-from state.domain import DecisionSpec, DecisionTable, Rule
-from state.work import DecisionKind, LapOutcome
+from state.domain import DecisionTable, Rule
+from state.work import DecisionKind, DecisionSpec, LapOutcome
 from tests.desk import POLICY, SCOPE
 from tests.fakes import NOW
 from tests.nodes.parts import Parts

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from state.domain import DecisionSpec, DecisionTable, Rule
-from state.work import Decision, DecisionKind, Form, LapOutcome, Route, TaskState
+from state.domain import DecisionTable, Rule
+from state.work import Decision, DecisionKind, DecisionSpec, Form, LapOutcome, Route, TaskState
 
 GATHER = DecisionSpec(
     kind=DecisionKind.GATHER,
@@ -83,7 +83,6 @@ def test_a_decision_takes_everything_from_its_spec() -> None:
         memory_limit=1,
         memory_purpose="desk",
         instructions=("role",),
-        untrusted=True,
         min_citations=1,
         examples_limit=3,
     )
@@ -92,7 +91,7 @@ def test_a_decision_takes_everything_from_its_spec() -> None:
 @pytest.mark.parametrize("kind", list(DecisionKind))
 def test_only_a_plan_lap_admits_nothing_untrusted(kind: DecisionKind) -> None:
     spec = DecisionSpec(kind=kind, toolset="any")
-    assert spec.decision(0, "rule").untrusted is (kind is not DecisionKind.PLAN)
+    assert spec.admits_untrusted is (kind is not DecisionKind.PLAN)
 
 
 def test_a_table_without_a_row_for_a_state_says_which() -> None:

@@ -9,10 +9,13 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from graph.cli.entry import run
 
 AGENT = Path(sys.executable).with_name("agent")
 QUESTION = "Why is my API key not working?"
@@ -71,6 +74,27 @@ class Program:
             return {row[0] for row in connection.execute("SELECT thread FROM expediente_threads")}
 
 
+class SameProgram(Program):
+    """The same program without a process of its own, for tests that look at what it says and not at the process."""
+
+    def __init__(self, program: Program, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> None:
+        super().__init__(program.home, program.folder)
+        self._patch, self._capture = patch, capture
+
+    def __call__(self, *arguments: str, given: str = "", **variables: str) -> Done:
+        """Call it and wait."""
+        self._capture.readouterr()
+        with self._patch.context() as patch:
+            for name in [name for name in os.environ if name.startswith("EXPEDIENTE_")]:
+                patch.delenv(name)
+            for name, value in environment(self.home, **variables).items():
+                patch.setenv(name, value)
+            patch.chdir(self.folder)
+            patch.setattr(sys, "stdin", StringIO(given))
+            code = run(arguments)
+        return Done(code, *self._capture.readouterr())
+
+
 def finished(process: subprocess.Popen[str], given: str = "") -> Done:
     """What a started call gave in the end."""
     try:
@@ -117,4 +141,11 @@ def copies(ingested: Path, tmp_path: Path) -> CopyHome:
 
 @pytest.fixture
 def agent(copies: CopyHome) -> Program:
+    """The program as a process."""
     return copies("home")
+
+
+@pytest.fixture
+def same(agent: Program, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> SameProgram:
+    """The program within the test's process: its imports are paid once."""
+    return SameProgram(agent, monkeypatch, capfd)

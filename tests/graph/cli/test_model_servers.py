@@ -4,7 +4,7 @@ import signal
 import socket
 import time
 
-from tests.graph.cli.conftest import QUESTION, Program, finished, one_line_error
+from tests.graph.cli.conftest import QUESTION, Program, SameProgram, finished, one_line_error
 from tests.graph.models.stub_server import Answer, completion, refusal, serving
 
 KEY = "sk-a-secret-that-nobody-may-see"
@@ -23,10 +23,10 @@ def stored(program: Program) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(program.home.rglob("*")) if path.is_file())
 
 
-def test_a_refused_key_fails_the_run_with_its_reason(agent: Program) -> None:
+def test_a_refused_key_fails_the_run_with_its_reason(agent: Program, same: SameProgram) -> None:
     with serving(refusal(401, message=f"Incorrect API key provided: {KEY}", code="invalid_api_key")) as server:
         told = agent(*ASK, **settings(server.url))
-        done = agent(*ASK, "--json", **settings(server.url))
+        done = same(*ASK, "--json", **settings(server.url))
     assert (told.code, told.err, done.code, done.err) == (1, "", 1, "")
     found = done.json()
     assert (found["status"], found["answer"]) == ("failed", None)
@@ -38,23 +38,23 @@ def test_a_refused_key_fails_the_run_with_its_reason(agent: Program) -> None:
     assert KEY.encode() not in stored(agent)
 
 
-def test_a_server_that_is_not_there_fails_the_run(agent: Program) -> None:
+def test_a_server_that_is_not_there_fails_the_run(same: SameProgram) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        done = agent(*ASK, "--json", **settings(f"http://127.0.0.1:{unused.getsockname()[1]}/v1"))
+        done = same(*ASK, "--json", **settings(f"http://127.0.0.1:{unused.getsockname()[1]}/v1"))
     assert done.code == 1
     found = done.json()
     assert found["error"].startswith("unreachable: ")
     assert "EXPEDIENTE_OPENAI_BASE_URL" in found["error"]
 
 
-def test_a_model_without_its_settings_is_one_line(agent: Program) -> None:
-    before = agent.threads()
-    assert "EXPEDIENTE_OPENAI_MODEL" in one_line_error(agent(*ASK), 1)
-    assert agent.threads() == before
+def test_a_model_without_its_settings_is_one_line(same: SameProgram) -> None:
+    before = same.threads()
+    assert "EXPEDIENTE_OPENAI_MODEL" in one_line_error(same(*ASK), 1)
+    assert same.threads() == before
 
 
-def test_ctrl_c_is_one_line_and_leaves_a_thread_that_goes_on(agent: Program) -> None:
+def test_ctrl_c_is_one_line_and_leaves_a_thread_that_goes_on(agent: Program, same: SameProgram) -> None:
     slow = Answer(completion({"content": "late"}).body, pause_s=60)
     with serving(slow) as server, agent.start(*ASK, **settings(server.url)) as process:
         deadline = time.monotonic() + 30
@@ -64,7 +64,7 @@ def test_ctrl_c_is_one_line_and_leaves_a_thread_that_goes_on(agent: Program) -> 
         process.send_signal(signal.SIGINT)
         error = one_line_error(finished(process), 130)
     assert "agent show t --as ana@acme" in error
-    shown = agent("show", "t", "--as", "ana@acme", "--json").json()
+    shown = same("show", "t", "--as", "ana@acme", "--json").json()
     assert (shown["status"], shown["answer"]) == ("failed", None)
     assert "cut off" in shown["error"]
-    assert agent("ask", QUESTION, "--as", "ana@acme", "--thread", "t").code == 0
+    assert same("ask", QUESTION, "--as", "ana@acme", "--thread", "t").code == 0

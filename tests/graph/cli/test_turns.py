@@ -2,7 +2,7 @@
 
 import re
 
-from tests.graph.cli.conftest import QUESTION, ROTATE, Program
+from tests.graph.cli.conftest import QUESTION, ROTATE, Program, SameProgram
 
 ESCAPE = "\x1b"
 
@@ -42,9 +42,9 @@ def test_the_account_tells_each_decision_and_ends_in_the_answer(agent: Program) 
         assert re.search(f"^{told}$", done.out, re.MULTILINE), told
 
 
-def test_a_piped_account_has_no_colour_no_line_over_80_columns_and_none_ending_in_blanks(agent: Program) -> None:
-    told = [agent("ask", ROTATE, "--as", "bea@acme", "--thread", "t").out, agent("show", "t", "--as", "bea@acme").out]
-    told.append(agent("doctor").out)
+def test_a_piped_account_has_no_colour_no_line_over_80_columns_and_none_ending_in_blanks(same: SameProgram) -> None:
+    told = [same("ask", ROTATE, "--as", "bea@acme", "--thread", "t").out, same("show", "t", "--as", "bea@acme").out]
+    told.append(same("doctor").out)
     for out in told:
         assert ESCAPE not in out
         assert [line for line in out.splitlines() if line != line.rstrip()] == []
@@ -74,41 +74,40 @@ def test_an_approval_shows_what_is_asked_and_the_command_that_answers(agent: Pro
     assert "already decided" in again.err
 
 
-def test_a_rejected_call_has_no_effect(agent: Program) -> None:
-    asked = agent("ask", ROTATE, "--as", "bea@acme", "--thread", "t", "--json")
+def test_a_rejected_call_has_no_effect(same: SameProgram) -> None:
+    asked = same("ask", ROTATE, "--as", "bea@acme", "--thread", "t", "--json")
     assert asked.code == 3
     (call,) = asked.json()["pending"]
     assert {"call_id", "tool", "arguments", "reason", "expires_at"} <= call.keys()
-    done = agent("resume", "t", "--as", "bea@acme", "--reject", call["call_id"])
+    done = same("resume", "t", "--as", "bea@acme", "--reject", call["call_id"])
     assert done.code == 0
     assert "denied by rejected_by_person" in done.out
     assert "effects: none" in done.out
 
 
-def test_a_question_back_and_a_hand_over_have_their_own_exit_codes(agent: Program) -> None:
-    back = agent("ask", "hi", "--as", "ana@acme", "--json")
+def test_a_question_back_and_a_hand_over_have_their_own_exit_codes(same: SameProgram) -> None:
+    back = same("ask", "hi", "--as", "ana@acme", "--json")
     assert (back.code, back.json()["status"]) == (3, "needs_input")
-    over = agent("ask", ROTATE, "--as", "ana@acme", "--json")
+    over = same("ask", ROTATE, "--as", "ana@acme", "--json")
     codes = {"needs_input": 3, "escalated": 4, "partial": 4}
     assert over.code == codes[over.json()["status"]]
 
 
-def test_show_gives_every_turn_with_what_was_in_what_was_out_and_why(agent: Program) -> None:
-    agent("ask", QUESTION, "--as", "ana@acme", "--thread", "t")
-    agent("ask", "-", "--as", "ana@acme", "--thread", "t", given=QUESTION)
-    shown = agent("show", "t", "--as", "ana@acme")
+def test_show_gives_every_turn_with_what_was_in_what_was_out_and_why(same: SameProgram) -> None:
+    same("ask", "-", "--as", "ana@acme", "--thread", "first", given=QUESTION)
+    shown = same("show", "first", "--as", "ana@acme")
     assert shown.code == 0
     assert "Turn 1" in shown.out
     assert "Turn 2" in shown.out
     assert re.search(r"^ +\d+  policy://role · policy, required$", shown.out, re.MULTILINE)
     assert re.search(r"^ +\d+  runbook/api-keys@v7#revoked-keys · untrusted, utility \d", shown.out, re.MULTILINE)
     assert re.search(r"^ +superseded\n +–  runbook/api-keys@v6$", shown.out, re.MULTILINE)
-    found = agent("show", "t", "--as", "ana@acme", "--json").json()
+    found = same("show", "first", "--as", "ana@acme", "--json").json()
     assert {decision["turn"] for decision in found["decisions"]} == {1, 2}
     assert {decision["question"] for decision in found["decisions"]} == {QUESTION}
 
 
-def test_a_question_cannot_steer_the_terminal(agent: Program) -> None:
-    done = agent("ask", f"{ESCAPE}[31m{QUESTION}{ESCAPE}[2J", "--as", "ana@acme", "--thread", "t")
+def test_a_question_cannot_steer_the_terminal(same: SameProgram) -> None:
+    done = same("ask", f"{ESCAPE}[31m{QUESTION}{ESCAPE}[2J", "--as", "ana@acme", "--thread", "t")
     assert done.code == 0
-    assert ESCAPE not in done.out + agent("show", "t", "--as", "ana@acme").out
+    assert ESCAPE not in done.out + same("show", "t", "--as", "ana@acme").out

@@ -6,12 +6,13 @@ names a format that this version may read and must not write.
 
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
-from tests.graph.cli.conftest import QUESTION, CopyHome, Program, finished, one_line_error
+from tests.graph.cli.conftest import QUESTION, CopyHome, Program, SameProgram, finished, one_line_error
 
 DATABASES = ("expediente.db", "checkpoints.db", "memory.db", "domain/support.sqlite")
 ASK = ("ask", QUESTION, "--as", "ana@acme", "--thread", "t")
@@ -56,48 +57,36 @@ def not_a_database(program: Program, name: str) -> None:
         log.unlink(missing_ok=True)
 
 
-def a_folder(program: Program, name: str) -> None:
-    (program.home / name).unlink()
-    (program.home / name).mkdir()
-    for log in logs_of(program.home / name):
-        log.unlink(missing_ok=True)
-
-
+@pytest.mark.parametrize("name", DATABASES)
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
         (read_only, "attempt to write a readonly database"),
         (not_a_database, "file is not a database"),
-        (a_folder, "unable to open database file"),
     ],
-    ids=["read-only", "no database", "a folder"],
+    ids=["read-only", "no database"],
 )
-def test_a_database_that_cannot_be_used_is_one_line(copies: CopyHome, spoil: object, said: str) -> None:
-    assert callable(spoil)
-    with ExitStack() as stack:
-        running = {}
-        for name in DATABASES:
-            program = copies(name.replace("/", "-"))
-            spoil(program, name)
-            running[name] = (program, stack.enter_context(program.start(*ASK)))
-        for name, (program, process) in running.items():
-            error = one_line_error(finished(process), 1)
-            assert Path(name).name in error
-            assert said in error
-            if name != "expediente.db":
-                assert "t" not in program.threads()
+def test_a_database_that_cannot_be_used_is_one_line(
+    same: SameProgram, name: str, spoil: Callable[[Program, str], None], said: str
+) -> None:
+    spoil(same, name)
+    error = one_line_error(same(*ASK), 1)
+    assert Path(name).name in error
+    assert said in error
+    if name != "expediente.db":
+        assert "t" not in same.threads()
 
 
-def test_a_home_that_cannot_be_made_is_one_line(agent: Program) -> None:
-    shutil.rmtree(agent.home)
-    agent.home.write_text("a file stands where the folder should")
-    error = one_line_error(agent(*ASK), 1)
+def test_a_home_that_cannot_be_made_is_one_line(same: SameProgram) -> None:
+    shutil.rmtree(same.home)
+    same.home.write_text("a file stands where the folder should")
+    error = one_line_error(same(*ASK), 1)
     assert "EXPEDIENTE_HOME" in error
-    assert agent("doctor", "--json").json()["checks"][0]["ok"] is False
+    assert same("doctor", "--json").json()["checks"][0]["ok"] is False
 
 
-def test_settings_that_cannot_be_are_one_line(agent: Program) -> None:
-    error = one_line_error(agent(*ASK, EXPEDIENTE_WINDOW_TOKENS="many", EXPEDIENTE_SECRET="short"), 1)
+def test_settings_that_cannot_be_are_one_line(same: SameProgram) -> None:
+    error = one_line_error(same(*ASK, EXPEDIENTE_WINDOW_TOKENS="many", EXPEDIENTE_SECRET="short"), 1)
     assert "EXPEDIENTE_WINDOW_TOKENS: got 'many'" in error
     assert "short" not in error
-    assert "no_such_domain" in one_line_error(agent(*ASK, EXPEDIENTE_DOMAIN="no_such_domain"), 1)
+    assert "no_such_domain" in one_line_error(same(*ASK, EXPEDIENTE_DOMAIN="no_such_domain"), 1)

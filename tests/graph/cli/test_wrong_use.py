@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.graph.cli.conftest import Program, one_line_error
+from tests.graph.cli.conftest import Program, SameProgram, one_line_error
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_with_json_an_error_is_one_object_and_stderr_is_empty(agent: Program) ->
         (["ask", "-", "--as", "ana@acme", "--thread", "t"], "x" * 1_000_000, "got a question of 1000000 characters"),
         (["ask", "hi", "--as", "ana@acme", "--thread", ""], "", "got a thread name of 0 characters; allowed: 1 to"),
         (
-            ["ask", "hi", "--as", "ana@acme", "--thread", "t", "--model", "gpt"],
+            ["ask", "hi", "--as", "ana@acme", "--model", "gpt"],
             "",
             "allowed: offline, hijacked, openai",
         ),
@@ -45,13 +45,13 @@ def test_with_json_an_error_is_one_object_and_stderr_is_empty(agent: Program) ->
     ],
     ids=["principal", "empty", "long", "no name", "model", "no answer", "no such call"],
 )
-def test_a_call_that_is_refused_leaves_nothing(agent: Program, arguments: list[str], given: str, said: str) -> None:
-    before = agent.threads()
-    assert said in one_line_error(agent(*arguments, given=given), 2)
-    assert agent.threads() == before
+def test_a_call_that_is_refused_leaves_nothing(same: SameProgram, arguments: list[str], given: str, said: str) -> None:
+    before = same.threads()
+    assert said in one_line_error(same(*arguments, given=given), 2)
+    assert same.threads() == before
 
 
-def test_someone_elses_thread_and_an_unknown_one_get_the_same_words(agent: Program) -> None:
-    foreign = one_line_error(agent("show", "first", "--as", "omar@globex"), 2)
-    assert one_line_error(agent("ask", "hi", "--as", "omar@globex", "--thread", "first"), 2) == foreign
-    assert one_line_error(agent("show", "none", "--as", "omar@globex"), 2) == foreign.replace("first", "none")
+def test_someone_elses_thread_and_an_unknown_one_get_the_same_words(same: SameProgram) -> None:
+    foreign = one_line_error(same("show", "first", "--as", "omar@globex"), 2)
+    assert one_line_error(same("ask", "hi", "--as", "omar@globex", "--thread", "first"), 2) == foreign
+    assert one_line_error(same("show", "none", "--as", "omar@globex"), 2) == foreign.replace("first", "none")

@@ -10,7 +10,8 @@ from langchain_core.exceptions import ContextOverflowError, ModelRefusalError, M
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 from graph.models.adapter import ChatModelAdapter
-from graph.models.scripted import Scripted, ScriptExhausted, proposing
+from graph.models.inprocess import proposing
+from graph.models.scripted import Scripted, ScriptExhausted
 from state.request import ModelError, RawCall, Usage
 from tests.graph.models.rendered import Working
 

@@ -8,8 +8,9 @@ from langchain_core.messages import AIMessage
 
 from graph.models.adapter import ChatModelAdapter
 from graph.models.hijacked import Hijacked
+from graph.models.inprocess import proposing
 from graph.models.orders import orders
-from graph.models.scripted import Scripted, proposing
+from graph.models.scripted import Scripted
 from state.context import Kind, Trust
 from state.work import DecisionKind, Form
 from tests.graph.models.library import EXTEND_LOAN, FIND_LOAN, READS

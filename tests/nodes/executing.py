@@ -1,0 +1,50 @@
+"""The execute node on one desk, with verdicts as validate would have sealed them."""
+
+import json
+from typing import Any
+
+from pydantic import JsonValue
+
+from nodes.execute import Reads, Writes, make_execute
+from state.checks.binding import call_digest, seal_payload
+from state.run import Scope
+from state.tools import Observation
+from state.verdict import Allowed, Approval, Verdict
+from tests.desk import SCOPE
+from tests.fakes import NOW
+from tests.nodes.parts import Parts, decision
+
+APPROVAL = Approval(approval_id="apr-1", decision="approve", by="leo@t1", at=NOW)
+REFUND: dict[str, JsonValue] = {"order": "A1", "amount": 50}
+PAY: dict[str, JsonValue] = {"vendor": "A", "amount": 120}
+RUN = "toolrun://req-1/step-1"
+
+
+def allowed(
+    parts: Parts, tool: str, arguments: dict[str, JsonValue], call_id: str = "c1", approval: Approval | None = None
+) -> Allowed:
+    """The verdict that validate would have sealed."""
+    bound = call_digest(SCOPE, None, call_id, arguments, parts.desk.contracts[tool], "desk-1")
+    seal = parts.seal.sign(seal_payload("allowed", bound, approval))
+    return Allowed(call_id=call_id, rule="r", policy_version="desk-1", seal=seal, approval=approval)
+
+
+def reads(parts: Parts, calls: str, *verdicts: Verdict, **request: Any) -> Reads:
+    return Reads(request=parts.request(**request), decision=decision(), proposal=calls, verdicts=verdicts)
+
+
+def node(parts: Parts) -> Any:
+    return make_execute(
+        artifacts=parts.artifacts, ledger=parts.ledger, clock=parts.clock, seal=parts.seal, tools=parts.desk.tools
+    )
+
+
+def executed(parts: Parts, calls: str, *verdicts: Verdict, scope: Scope = SCOPE, **request: Any) -> list[Observation]:
+    wrote = node(parts).run(reads(parts, calls, *verdicts, **request), scope)
+    assert isinstance(wrote, Writes)
+    assert wrote.model_fields_set == {"observations"}
+    return [*wrote.observations]
+
+
+def body(parts: Parts, seen: Observation) -> Any:
+    return json.loads(parts.get(seen.ref))

@@ -1,0 +1,221 @@
+"""execute (L7): only what was sealed runs, each effect once, its result stored before its claim closes (H01)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from pydantic import JsonValue
+
+from nodes.execute import SealBroken
+from state.canonical import digest
+from state.checks.binding import arguments_digest, call_digest, seal_payload
+from state.ports import Claim, LedgerRow
+from state.run import Scope
+from state.tools import Effect, Observation, ToolContext
+from state.verdict import Allowed, ApprovalRequest, Denied, NeedsApproval
+from state.work import Search
+from tests.desk import AGENT, LEAD, SCOPE
+from tests.fakes import NOW
+from tests.nodes.executing import APPROVAL, PAY, REFUND, RUN, allowed, body, executed, node, reads
+from tests.nodes.parts import Parts
+
+
+def test_a_read_becomes_a_typed_observation_of_the_contracts_fields(parts: Parts) -> None:
+    calls = parts.act(("c1", "get_invoice", {"id": "INV-9"}))
+    (seen,) = executed(parts, calls, allowed(parts, "get_invoice", {"id": "INV-9"}))
+    shown = {"tool": "get_invoice", "invoice": "INV-9", "total": 40, "memo": "thanks", "artifact_ref": RUN}
+    assert body(parts, seen) == shown
+    assert seen == Observation(
+        call_id="c1",
+        tool="get_invoice",
+        outcome="ok",
+        at=NOW,
+        artifact_ref=RUN,
+        ref=seen.ref,
+        trusted_fields=("invoice", "total"),
+        total_bytes=len('{"invoice": "INV-9", "total": 40, "memo": "thanks"}'),
+        truncated=False,
+        effect=Effect.READ,
+        arguments_digest=arguments_digest("get_invoice", {"id": "INV-9"}),
+    )
+    assert parts.artifacts.named("t1", RUN) == seen.ref
+    assert parts.ledger.held == {}
+    assert "margin" not in "".join(parts.artifacts.bodies.values())
+
+
+def test_a_write_is_claimed_before_and_closed_after_with_its_result(parts: Parts) -> None:
+    calls = parts.act(("c1", "refund", REFUND))
+    (seen,) = executed(parts, calls, allowed(parts, "refund", REFUND))
+    key = digest(["t1", "T", None, 0, arguments_digest("refund", REFUND)])
+    claim = Claim(
+        key=key,
+        tenant="t1",
+        thread="T",
+        parent=None,
+        ordinal=0,
+        call_id="c1",
+        tool="refund",
+        arguments_digest=arguments_digest("refund", REFUND),
+        effect="write",
+    )
+    (row,) = parts.ledger.rows("t1", "T")
+    assert row == LedgerRow(claim=claim, state="done", at=NOW, result_ref=row.result_ref)
+    assert row.result_ref is not None
+    assert Observation.model_validate_json(parts.get(row.result_ref)) == seen
+    assert parts.desk.effects == [("refund", "A1", "50")]
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_an_effect_is_done_once_and_its_result_is_kept(parts: Parts, times: int) -> None:
+    calls = parts.act(("c1", "refund", REFUND))
+    verdict = allowed(parts, "refund", REFUND)
+    results = []
+    for _ in range(times):
+        results.append(executed(parts, calls, verdict))
+        parts.clock.advance(60)
+    assert results == [results[0]] * times
+    assert parts.desk.effects == [("refund", "A1", "50")]
+
+
+def test_the_same_call_after_another_record_is_another_effect(parts: Parts) -> None:
+    calls = parts.act(("c1", "refund", REFUND))
+    executed(parts, calls, allowed(parts, "refund", REFUND))
+    bound = call_digest(SCOPE, "head", "c1", REFUND, parts.desk.contracts["refund"], "desk-1")
+    later = Allowed(
+        call_id="c1", rule="r", policy_version="desk-1", seal=parts.seal.sign(seal_payload("allowed", bound, None))
+    )
+    executed(parts, calls, later, parent="head", request_id="req-2")
+    assert parts.desk.effects == [("refund", "A1", "50")] * 2
+
+
+def test_the_tool_acts_in_the_owners_scope_with_the_key_of_its_claim(parts: Parts) -> None:
+    given: list[ToolContext] = []
+    parts.desk.replace("refund", lambda context, **arguments: given.append(context))
+    scope = Scope(principal=AGENT, actor=LEAD, thread="T")
+    executed(parts, parts.act(("c1", "refund", REFUND)), allowed(parts, "refund", REFUND), scope=scope)
+    (key,) = parts.ledger.held
+    assert given == [ToolContext(scope=scope, now=NOW, idempotency_key=key)]
+    assert given[0].scope.principal == AGENT
+
+
+def broken(change: Callable[[Allowed], Allowed]) -> Callable[[Parts], tuple[str, Allowed]]:
+    def make(parts: Parts) -> tuple[str, Allowed]:
+        return parts.act(("c1", "pay", PAY)), change(allowed(parts, "pay", PAY, approval=APPROVAL))
+
+    return make
+
+
+def unapproved(tool: str, arguments: dict[str, JsonValue]) -> Callable[[Parts], tuple[str, Allowed]]:
+    """Sealed without an approval, as no validate would."""
+    return lambda parts: (parts.act(("c1", tool, arguments)), allowed(parts, tool, arguments))
+
+
+REJECTED = APPROVAL.model_copy(update={"decision": "reject"})
+NOTE: dict[str, JsonValue] = {"order": "A1", "text": "x"}
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        pytest.param(broken(lambda v: v.model_copy(update={"seal": ""})), id="no seal"),
+        pytest.param(broken(lambda v: v.model_copy(update={"seal": "test.00"})), id="another seal"),
+        pytest.param(broken(lambda v: v.model_copy(update={"approval": None})), id="the approval taken away"),
+        pytest.param(
+            broken(lambda v: v.model_copy(update={"approval": APPROVAL.model_copy(update={"by": "mia@t1"})})),
+            id="approved by someone else",
+        ),
+        pytest.param(broken(lambda v: v.model_copy(update={"policy_version": "desk-2"})), id="another policy"),
+        pytest.param(unapproved("pay", PAY), id="no approval for what needs confirmation"),
+        pytest.param(unapproved("send_note", NOTE), id="no approval for egress"),
+        pytest.param(
+            lambda p: (p.act(("c1", "pay", PAY)), allowed(p, "pay", PAY, approval=REJECTED)),
+            id="a rejection as approval",
+        ),
+        pytest.param(
+            lambda p: (p.act(("c1", "pay", {**PAY, "amount": 1})), allowed(p, "pay", PAY, approval=APPROVAL)),
+            id="other arguments",
+        ),
+        pytest.param(
+            lambda p: (p.act(("c1", "refund", REFUND)), allowed(p, "lookup", {"order": "A1"})), id="another tool"
+        ),
+        pytest.param(lambda p: (p.act(("c1", "fly", {})), allowed(p, "lookup", {})), id="no such tool"),
+        pytest.param(
+            lambda p: (
+                p.act(("c1", "refund", REFUND)),
+                allowed(p, "refund", REFUND, "c2").model_copy(update={"call_id": "c1"}),
+            ),
+            id="another call's verdict",
+        ),
+    ],
+)
+def test_a_verdict_without_our_seal_for_this_call_runs_nothing(
+    parts: Parts, forged: Callable[[Parts], tuple[str, Allowed]]
+) -> None:
+    calls, verdict = forged(parts)
+    with pytest.raises(SealBroken, match="for call c1 does not carry this system's seal; nothing was run"):
+        executed(parts, calls, verdict)
+    assert (parts.desk.effects, parts.desk.read, parts.ledger.held) == ([], [], {})
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        pytest.param({"scope": SCOPE.model_copy(update={"thread": "U"})}, id="another thread"),
+        pytest.param({"parent": "head"}, id="another record before"),
+    ],
+)
+def test_a_verdict_belongs_to_its_place(parts: Parts, elsewhere: dict[str, Any]) -> None:
+    calls = parts.act(("c1", "refund", REFUND))
+    with pytest.raises(SealBroken):
+        executed(parts, calls, allowed(parts, "refund", REFUND), **elsewhere)
+    assert parts.desk.effects == []
+
+
+def test_a_changed_definition_breaks_the_seal(parts: Parts) -> None:
+    verdict = allowed(parts, "refund", REFUND)
+    parts.desk.replace("refund", parts.desk.tools["refund"].run, description="Refund everything.")
+    with pytest.raises(SealBroken):
+        executed(parts, parts.act(("c1", "refund", REFUND)), verdict)
+    assert parts.desk.effects == []
+
+
+def test_one_forged_verdict_stops_the_whole_lap_before_the_first_call(parts: Parts) -> None:
+    calls = parts.act(("c1", "refund", REFUND), ("c2", "pay", PAY))
+    forged = allowed(parts, "pay", PAY, "c2")
+    with pytest.raises(SealBroken, match="c2"):
+        executed(parts, calls, allowed(parts, "refund", REFUND), forged)
+    assert (parts.desk.effects, parts.ledger.held) == ([], {})
+
+
+def test_only_allowed_calls_run(parts: Parts) -> None:
+    asked = ApprovalRequest(
+        approval_id="a", requested_at=NOW, expires_at=NOW, digest="d", approver_roles=(), reason="r"
+    )
+    calls = parts.act(
+        ("c1", "refund", REFUND), ("c2", "pay", PAY), ("c3", "lookup", {"order": "A1"}), ("c4", "wipe", {})
+    )
+    seen = executed(
+        parts,
+        calls,
+        Denied(call_id="c1", rule="r", reason="x", policy_version="desk-1"),
+        NeedsApproval(call_id="c2", rule="r", policy_version="desk-1", request=asked, seal="s"),
+        allowed(parts, "lookup", {"order": "A1"}, "c3"),
+    )
+    assert [(one.call_id, one.artifact_ref) for one in seen] == [("c3", "toolrun://req-1/step-3")]
+    assert parts.desk.effects == []
+
+
+def test_what_is_no_call_runs_nothing(parts: Parts) -> None:
+    search = parts.proposal(Search(queries=("x",)))
+    assert executed(parts, search, allowed(parts, "lookup", {"order": "A1"})) == []
+
+
+def test_waiting_in_a_thread_gives_the_same(parts: Parts) -> None:
+    calls, verdict = parts.act(("c1", "lookup", {"order": "A1"})), allowed(parts, "lookup", {"order": "A1"})
+    waited = asyncio.run(_awaited(node(parts).arun(reads(parts, calls, verdict), SCOPE)))
+    assert [*waited.observations] == executed(parts, calls, verdict)
+
+
+async def _awaited(waiting: Awaitable[Any]) -> Any:
+    return await waiting

@@ -1,0 +1,94 @@
+"""What code says of an answer and of a plan (L6): sources resolve and prove something, steps are ours to open."""
+
+import pytest
+
+from state.context import Kind, Trust
+from state.verdict import Accepted, Denied, Verdict
+from state.work import Answer, Citation, DecisionKind, Plan
+from tests.nodes.parts import Parts
+from tests.nodes.validating import Validating
+
+SOURCES = (
+    ("d", Trust.UNTRUSTED, "runbook/x@v1#top", "text"),
+    ("o", Trust.SYSTEM, "toolrun://req-0/step-1", "text"),
+    ("f", Trust.SYSTEM, "account://1", "text"),
+    ("t", Trust.USER, "turn://1", "text"),
+    ("a", Trust.UNTRUSTED, "answer://1", "text"),
+    ("x", Trust.POLICY, "tool://lookup", "text"),
+)
+ACCEPTED = Accepted(call_id="answer", rule="citations_resolve", policy_version="desk-1")
+
+
+def refused(rule: str, reason: str) -> Denied:
+    return Denied(call_id="answer", rule=rule, reason=reason, policy_version="desk-1")
+
+
+@pytest.mark.parametrize(
+    ("cited", "needed", "expected"),
+    [
+        pytest.param([], 0, ACCEPTED, id="none needed"),
+        pytest.param(["runbook/x@v1#top"], 1, ACCEPTED, id="a document"),
+        pytest.param(["toolrun://req-0/step-1"], 1, ACCEPTED, id="a result"),
+        pytest.param(["account://1"], 1, ACCEPTED, id="a record"),
+        pytest.param(["runbook/x@v1#top", "account://1", "turn://1"], 2, ACCEPTED, id="more than needed"),
+        pytest.param(
+            ["runbook/x@v2#top"],
+            0,
+            refused("citation_unresolved", "the answer cites a source that was not in the request"),
+            id="another version",
+        ),
+        pytest.param(
+            ["runbook/x@v1#top", "https://example.org"],
+            1,
+            refused("citation_unresolved", "the answer cites a source that was not in the request"),
+            id="an address nobody gave",
+        ),
+        pytest.param(
+            [], 1, refused("citation_missing", "the answer cites 0 sources of evidence and needs 1"), id="none"
+        ),
+        pytest.param(
+            ["account://1", "account://1"],
+            2,
+            refused("citation_missing", "the answer cites 1 sources of evidence and needs 2"),
+            id="one source twice",
+        ),
+        pytest.param(
+            ["turn://1", "answer://1", "tool://lookup"],
+            1,
+            refused("citation_missing", "the answer cites 0 sources of evidence and needs 1"),
+            id="what was said proves nothing",
+        ),
+    ],
+)
+def test_citations_resolve_to_what_was_shown(parts: Parts, cited: list[str], needed: int, expected: Verdict) -> None:
+    answer = Answer(text="x", citations=tuple(Citation(source=source) for source in cited))
+    shown, decided = parts.manifest(*SOURCES), {"min_citations": needed}
+    assert Validating(parts).run(parts.proposal(answer), manifest=shown, decided=decided) == (expected,)
+
+
+def test_durable_instructions_are_no_source(parts: Parts) -> None:
+    manifest = parts.manifest(("p", Trust.POLICY, "policy://role", "text"), kind=Kind.INSTRUCTION)
+    answer = parts.proposal(Answer(text="x", citations=(Citation(source="policy://role"),)))
+    (verdict,) = Validating(parts).run(answer, manifest=manifest)
+    assert verdict.rule == "citation_unresolved"
+
+
+@pytest.mark.parametrize(
+    ("proposal", "kind", "steps", "verdict", "rule"),
+    [
+        pytest.param(Plan(goal="g", steps=("lookup", "refund")), "plan", (), "accepted", "plan_opens", id="opens"),
+        pytest.param(Plan(goal="g"), "plan", (), "denied", "plan_without_steps", id="no step"),
+        pytest.param(
+            Plan(goal="g", steps=("refund", "wipe")), "plan", (), "denied", "step_not_available", id="no role"
+        ),
+        pytest.param(Plan(goal="g", steps=("fly",)), "plan", (), "denied", "step_not_available", id="no such tool"),
+        pytest.param(Plan(goal="g", steps=("wipe",)), "gather", (), "accepted", "plan_requested", id="only asks"),
+        pytest.param(Plan(goal="g"), "act", ("refund",), "denied", "plan_still_open", id="one is still open"),
+    ],
+)
+def test_a_plan_opens_only_what_the_roles_may_do(
+    parts: Parts, proposal: Plan, kind: str, steps: tuple[str, ...], verdict: str, rule: str
+) -> None:
+    decided, task = {"kind": DecisionKind(kind)}, parts.task(steps=steps)
+    (found,) = Validating(parts).run(parts.proposal(proposal), decided=decided, task=task)
+    assert (found.call_id, found.verdict, found.rule) == ("plan", verdict, rule)

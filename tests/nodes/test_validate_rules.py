@@ -1,0 +1,242 @@
+"""The rules for calls, in order: the first that finds something decides, and without one the call is denied (L6)."""
+
+import math
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from nodes.validate import rules
+from nodes.validate.case import Allow, Ask, Case, Deny, Finding
+from nodes.validate.rules import RULES, judge
+from state.checks.binding import arguments_digest
+from state.checks.origin import Shown
+from state.context import Trust
+from state.tools import Limit
+from state.work import ActionDone, ToolCall
+from tests.desk import POLICY, SCOPE, Desk
+from tests.fakes import NOW
+from tests.nodes.parts import Parts, decision
+from tests.nodes.validating import TURN, case
+
+PAGE = (Shown("page", Trust.UNTRUSTED, "A1 and INV-9"),)
+LOOK: dict[str, Any] = {"order": "A1"}
+PAY_BACK: dict[str, Any] = {"order": "A1", "amount": 50}
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def done(**changes: Any) -> Any:
+    """The task after the lookup of A1 was done."""
+    action = ActionDone(
+        turn=1,
+        decision=0,
+        tool="lookup",
+        call_id="c0",
+        arguments_digest=arguments_digest("lookup", {"order": "A1"}),
+        outcome="ok",
+        at=NOW,
+    )
+    return Parts().task(actions=(action.model_copy(update=changes),))
+
+
+def limits(*overs: Any) -> dict[str, Any]:
+    """The contract of refund with these limits on its amount."""
+    made = tuple(Limit(parameter="amount", policy_key="refund_limit", over=over) for over in overs)
+    return {"contract": Desk().contracts["refund"].model_copy(update={"limits": made})}
+
+
+NOBODY = SCOPE.model_copy(update={"principal": SCOPE.principal.model_copy(update={"roles": ()})})
+REFUNDED = ToolCall(call_id="c0", tool="refund", arguments={})
+
+NOT_OFFERED = Deny("this decision does not offer the tool")
+NO_ROLE = Deny("the principal's roles do not include this tool")
+NOT_FINITE = Deny("an argument is not a finite number")
+NOT_OWNED = Deny("argument order names no order of this principal")
+INVENTED = Deny("argument order stands nowhere in the request")
+FRESH = Deny("the same call already brought a result that is still fresh")
+TWICE = Deny("the same call stands in this proposal already")
+CLOSED = Deny("no plan of this turn opened this effect, or not so often")
+NO_LIMIT = Deny("the policy record has no limit refund_limit")
+OVER = "argument amount is over the limit refund_limit"
+
+
+def unfit(keyword: str, place: str = "argument amount does") -> Deny:
+    return Deny(f"{place} not fit the schema: {keyword}")
+
+
+def policy(**changes: Any) -> Any:
+    return POLICY.model_copy(update=changes)
+
+
+def earlier(tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"earlier": (ToolCall(call_id="c0", tool=tool, arguments=arguments),)}
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"shown": (Shown("turn", Trust.USER, text),)}
+
+
+WHOLE = "the arguments do"
+ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any], str, Finding]] = {
+    "a read": ("lookup", LOOK, {}, "read_in_scope", Allow()),
+    "an opened write": ("refund", PAY_BACK, {}, "write_opened", Allow()),
+    "egress asks": ("send_note", {"order": "A1", "text": "x"}, {}, "write_opened", Ask("data would leave the system")),
+    # allow-lists
+    "not offered": ("lookup", LOOK, {"decision": decision(tools=("refund",))}, "tool_not_offered", NOT_OFFERED),
+    "nobody's tool": ("wipe", {}, {}, "role_not_allowed", NO_ROLE),
+    "no role": ("lookup", LOOK, {"scope": NOBODY}, "role_not_allowed", NO_ROLE),
+    # arguments
+    "missing": ("refund", LOOK, {}, "arguments_invalid", unfit("required", WHOLE)),
+    "unknown": ("lookup", PAY_BACK, {}, "arguments_invalid", unfit("additionalProperties", WHOLE)),
+    "too small": ("refund", {**PAY_BACK, "amount": 0}, {}, "arguments_invalid", unfit("exclusiveMinimum")),
+    "text": ("refund", {**PAY_BACK, "amount": "50"}, {}, "arguments_invalid", unfit("type")),
+    "null": ("refund", {**PAY_BACK, "amount": None}, {}, "arguments_invalid", unfit("type")),
+    "truth": ("refund", {**PAY_BACK, "amount": True}, {}, "arguments_invalid", unfit("type")),
+    # resources
+    "another tenant's": ("lookup", {"order": "B7"}, said("B7"), "resource_not_owned", NOT_OWNED),
+    "nobody's": ("lookup", {"order": "A9"}, said("A9"), "resource_not_owned", NOT_OWNED),
+    "empty": ("lookup", {"order": ""}, {}, "resource_not_owned", NOT_OWNED),
+    "invented": ("lookup", {"order": "A2"}, {}, "argument_invented", INVENTED),
+    "part of a word": ("lookup", LOOK, said("A11"), "argument_invented", INVENTED),
+    "from a page": (
+        "lookup",
+        LOOK,
+        {"shown": PAGE},
+        "untrusted_origin",
+        Ask("argument order comes from untrusted text"),
+    ),
+    "from page and user": ("lookup", LOOK, {"shown": (*PAGE, *TURN)}, "read_in_scope", Allow()),
+    # unchanged reads
+    "read again": ("lookup", LOOK, {"task": done()}, "already_read", FRESH),
+    "empty again": ("lookup", LOOK, {"task": done(outcome="empty")}, "already_read", FRESH),
+    "failed before": ("lookup", LOOK, {"task": done(outcome="error")}, "read_in_scope", Allow()),
+    "in another turn": ("lookup", LOOK, {"task": done(turn=9)}, "read_in_scope", Allow()),
+    "something else": ("lookup", LOOK, {"task": done(arguments_digest="x")}, "read_in_scope", Allow()),
+    "stale": ("lookup", LOOK, {"task": done(), "policy": policy(observation_ttl_s=0)}, "read_in_scope", Allow()),
+    "twice in one": ("lookup", LOOK, earlier("lookup", order="A1"), "already_read", TWICE),
+    "another beside": ("lookup", LOOK, earlier("lookup", order="A2"), "read_in_scope", Allow()),
+    # effects
+    "nothing opened": ("refund", PAY_BACK, {"opened": Counter()}, "effect_not_opened", CLOSED),
+    "another opened": ("refund", PAY_BACK, {"opened": Counter(pay=3)}, "effect_not_opened", CLOSED),
+    "opened once, asked twice": ("refund", PAY_BACK, {"earlier": (REFUNDED,)}, "effect_not_opened", CLOSED),
+    "opened twice": (
+        "refund",
+        PAY_BACK,
+        {"earlier": (REFUNDED,), "opened": Counter(refund=2)},
+        "write_opened",
+        Allow(),
+    ),
+    "another effect beside": ("refund", PAY_BACK, earlier("pay"), "write_opened", Allow()),
+    "a write again": ("refund", PAY_BACK, {"task": done(tool="refund")}, "write_opened", Allow()),
+    # limits and confirmation
+    "at the limit": ("refund", {**PAY_BACK, "amount": 200}, {}, "write_opened", Allow()),
+    "over the limit": ("refund", {**PAY_BACK, "amount": 200.01}, {}, "over_limit", Ask(OVER)),
+    "far over it": ("refund", {**PAY_BACK, "amount": 10**400}, {}, "over_limit", Ask(OVER)),
+    "no limit known": ("refund", PAY_BACK, {"policy": policy(values={})}, "over_limit", NO_LIMIT),
+    "limit is no number": (
+        "refund",
+        PAY_BACK,
+        {"policy": policy(values={"refund_limit": True})},
+        "over_limit",
+        NO_LIMIT,
+    ),
+    "a hard limit": ("refund", {**PAY_BACK, "amount": 201}, limits("deny"), "over_limit", Deny(OVER)),
+    "a no wins": ("refund", {**PAY_BACK, "amount": 201}, limits("approve", "deny"), "over_limit", Deny(OVER)),
+    "always confirmed": (
+        "pay",
+        {"vendor": "V", "amount": 1},
+        {},
+        "needs_confirmation",
+        Ask("this operation always needs a person's confirmation"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("tool", "arguments", "changes", "rule", "finding"), ROWS.values(), ids=ROWS.keys())
+def test_what_the_rules_find(
+    desk: Desk, tool: str, arguments: dict[str, Any], changes: dict[str, Any], rule: str, finding: Finding
+) -> None:
+    assert judge(case(desk, tool, arguments, **changes)) == (rule, finding)
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, [{"x": math.inf}]])
+def test_no_argument_is_without_end(desk: Desk, value: Any) -> None:
+    """No stored proposal can hold one; a call from elsewhere is refused all the same."""
+    given = replace(case(desk), arguments={**PAY_BACK, "amount": value})
+    assert judge(given) == ("arguments_invalid", NOT_FINITE)
+
+
+def test_the_rules_stand_in_this_order() -> None:
+    assert [rule.__name__ for rule in RULES] == [
+        "tool_not_offered",
+        "role_not_allowed",
+        "arguments_invalid",
+        "resource_not_owned",
+        "argument_invented",
+        "already_read",
+        "effect_not_opened",
+        "over_limit",
+        "untrusted_origin",
+        "needs_confirmation",
+        "read_in_scope",
+        "write_opened",
+    ]
+
+
+def broken(good: Case, rule: str) -> Case:
+    """The case with what makes this rule speak."""
+    match rule:
+        case "tool_not_offered":
+            return replace(good, decision=decision(tools=()))
+        case "role_not_allowed":
+            return replace(good, scope=NOBODY)
+        case "arguments_invalid":
+            return replace(good, arguments={**good.arguments, "approved": True})
+        case "resource_not_owned":
+            return replace(good, owns={"order": lambda scope, order: False})
+        case "argument_invented":
+            return replace(good, shown=())
+        case "effect_not_opened":
+            return replace(good, opened=Counter())
+        case "over_limit":
+            return replace(good, arguments={**good.arguments, "amount": 201})
+        case "untrusted_origin":
+            return replace(good, shown=PAGE)
+        case _:
+            return replace(good, contract=good.contract.model_copy(update={"confirm": True}))
+
+
+IN_ORDER = [rule.__name__ for rule in RULES if rule.__name__ not in ("already_read", "read_in_scope", "write_opened")]
+
+
+@pytest.mark.parametrize(("first", "second"), [*combinations(IN_ORDER, 2)])
+def test_of_two_the_earlier_rule_decides(desk: Desk, first: str, second: str) -> None:
+    good = case(desk)
+    assert judge(good) == ("write_opened", Allow())
+    assert judge(broken(good, second))[0] == second
+    assert judge(broken(broken(good, second), first))[0] == first
+
+
+def test_a_fresh_result_counts_before_where_the_argument_comes_from(desk: Desk) -> None:
+    given = case(desk, "lookup", LOOK, task=done())
+    assert judge(replace(given, shown=PAGE))[0] == "already_read"
+    assert judge(replace(given, shown=()))[0] == "argument_invented"
+
+
+def test_without_a_rule_that_speaks_a_call_is_denied(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "RULES", ())
+    assert judge(case(desk)) == ("default_deny", Deny("no rule allows this call"))
+
+
+def test_a_result_is_stale_at_the_end_of_its_time(desk: Desk) -> None:
+    ttl = timedelta(seconds=POLICY.observation_ttl_s)
+    for age, rule in ((ttl - timedelta(microseconds=1), "already_read"), (ttl, "read_in_scope")):
+        request = Parts().request(now=NOW + age)
+        assert judge(case(desk, "lookup", LOOK, task=done(), request=request))[0] == rule
