@@ -1,10 +1,21 @@
-"""What a run may begin with: one human message of bounded length (L1). Checked before the first node sees it."""
+"""What a run may begin with: one human message of bounded length (L1), or answers to what is pending.
 
-from collections.abc import Sequence
+Checked before the first node sees it; on a server with authentication, before anything of it is stored.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nodes.resolve import human_message
 from state.policy import Policy
+
+MOST_BESIDE_TEXT = 1_000
+MOST_ANSWERS = 100
+LONGEST_ID = 200
+# A resume value that is keyed by anything else than ids of interrupts would answer whatever is asked next.
+_INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class BadInput(ValueError):
@@ -25,3 +36,58 @@ def check_question(question: str, policy: Policy) -> None:
 def check_messages(messages: Sequence[Any], policy: Policy) -> None:
     """The same for a server's input. Raises NotOneHumanMessage, BadInput."""
     check_question(human_message(messages)[1], policy)
+
+
+def check_run(run: Mapping[str, Any], policy: Policy) -> None:
+    """What a client asks a server for: an input, answers, or, with neither, to go on from a checkpoint.
+
+    Raises NotOneHumanMessage, BadInput.
+    """
+    given, command = run.get("input"), run.get("command")
+    if given is not None and command is not None:
+        raise BadInput("got an input and a command; allowed: one of them")
+    if run.get("webhook"):
+        raise BadInput("got a webhook; allowed: none, since answers leave by the asker's own connection only")
+    if given is not None:
+        _check_input(given, policy)
+    if command is not None:
+        _check_command(command)
+
+
+def _check_input(given: Any, policy: Policy) -> None:
+    messages = given.get("messages") if isinstance(given, Mapping) else None
+    if not isinstance(messages, list) or len(messages) != 1 or len(given) != 1:
+        raise BadInput("got an input of another form; allowed: {'messages': [one message of the user]}")
+    check_messages(messages, policy)
+    # Pictures and other extras are never read, but would be stored.
+    if not isinstance(messages[0], Mapping):
+        raise BadInput("got a message of another form; allowed: an object with role and content")
+    beside = len(json.dumps(messages[0])) - len(json.dumps(human_message(messages)[1]))
+    if beside > MOST_BESIDE_TEXT:
+        raise BadInput(f"got {beside} characters beside the message's text; allowed: at most {MOST_BESIDE_TEXT}")
+
+
+def _check_command(command: Any) -> None:
+    said = {name: value for name, value in command.items() if value is not None} if isinstance(command, Mapping) else {}
+    resume = said.get("resume")
+    if said.keys() != {"resume"} or not isinstance(resume, Mapping) or not 0 < len(resume) <= MOST_ANSWERS:
+        raise BadInput("got a command of another form; allowed: {'resume': {interrupt id: {call id: answer}}}")
+    if not all(isinstance(key, str) and _INTERRUPT_ID.fullmatch(key) for key in resume):
+        raise BadInput("got a resume value that names no interrupt; allowed: {interrupt id: {call id: answer}}")
+    for answers in resume.values():
+        if not isinstance(answers, Mapping) or len(answers) > MOST_ANSWERS or not all(map(_answers, answers.items())):
+            raise BadInput(
+                "got an answer of another form; allowed: {call id: {'approval_id': ..., 'decision': 'approve' or "
+                "'reject'}}; the call is still pending"
+            )
+
+
+def _answers(item: tuple[Any, Any]) -> bool:
+    call_id, answer = item
+    if not isinstance(answer, Mapping) or answer.keys() != {"approval_id", "decision"}:
+        return False
+    ids = (call_id, answer["approval_id"])
+    return all(isinstance(one, str) and len(one) <= LONGEST_ID for one in ids) and answer["decision"] in (
+        "approve",
+        "reject",
+    )

@@ -41,7 +41,6 @@ from retrieval.memory import StoreMemory
 from state.context import RequestSettings
 from state.domain import Domain
 from state.node import Node
-from state.policy import effective
 from state.ports import (
     Artifacts,
     Clock,
@@ -56,7 +55,6 @@ from state.ports import (
     Seal,
     TokenCounter,
 )
-
 
 # The embedder of documents and queries: any state.ports.Embedder. Another one needs a library ingested anew.
 EMBEDDER: Callable[[], Embedder] = MiniLM
@@ -88,14 +86,15 @@ class Ports:
     memory: MemoryStore
 
 
-def open_app(settings: Settings | None = None, **ports: Any) -> "App":
+def open_app(settings: Settings | None = None, *, only_authenticated: bool = False, **ports: Any) -> "App":
     """An app on the settings, with any port replaced by name (`clock=`, `model=`, ... see Ports, and `embedder`).
 
+    `only_authenticated` is for servers: a run acts for the user whom the server authenticated, or not at all.
     Raises SettingsError, StoreUnavailable, DomainNotLoaded, ModelNotConfigured and what the parts raise at opening;
     what was opened until then is closed again.
     """
     with ExitStack() as stack:
-        app = _opened(settings or Settings.load(), dict(ports), stack)
+        app = _opened(settings or Settings.load(), only_authenticated, dict(ports), stack)
         app.closing = stack.pop_all()
         return app
 
@@ -128,7 +127,7 @@ class App(Conversation):
         self.close()
 
 
-def _opened(settings: Settings, given: dict[str, Any], stack: ExitStack) -> App:
+def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any], stack: ExitStack) -> App:
     settings.make_home()
     clock: Clock = given.pop("clock", None) or SystemClock()
     ids: Ids = given.pop("ids", None) or RandomIds()
@@ -164,12 +163,10 @@ def _opened(settings: Settings, given: dict[str, Any], stack: ExitStack) -> App:
         **{name: given[name] if given.get(name) is not None else make() for name, make in made.items()},
     )
     ownership = SqlOwnership(database.everyday, clock)
-    names = domain.principals()
-    identity = Identity(domain, ownership, clock, settings.dev_principal or names[0])
+    default = None if only_authenticated else settings.dev_principal or domain.principals()[0]
+    identity = Identity(domain, ownership, clock, default)
     nodes = make_nodes(settings, ports, interrupt)
-    drawing = build(
-        nodes, identity.scope, lambda messages: check_messages(messages, effective(domain.policies, clock.now()))
-    )
+    drawing = build(nodes, identity.scope, lambda messages: check_messages(messages, identity.policy()))
     saver = stack.enter_context(sqlite_saver(settings.checkpoints_file))
     return App(
         settings,
@@ -186,6 +183,18 @@ def _opened(settings: Settings, given: dict[str, Any], stack: ExitStack) -> App:
         clock=clock,
         ids=ids,
     )
+
+
+def open_identity(settings: Settings) -> Identity:
+    """The domain's principals and the ownership rows alone: what stands before a server needs no more (graph.auth).
+
+    Kept open for the life of the process. Raises SettingsError, StoreUnavailable, DomainNotLoaded.
+    """
+    settings.make_home()
+    clock = SystemClock()
+    domain = load_domain(settings.domain, settings.home / "domain", clock)
+    ownership = SqlOwnership(open_database(settings.database).everyday, clock)
+    return Identity(domain, ownership, clock, None)
 
 
 def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) -> tuple[Node, ...]:

@@ -97,6 +97,17 @@ def written(node: Node, result: Value | Mapping[str, Any]) -> dict[str, JsonValu
     return checked.model_dump(mode="json", include=set(values))
 
 
+def progress(name: str, channels: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """What `stream_mode="custom"` says when a node begins: where the run is, and nothing that a model or user wrote."""
+    decision, task = channels.get("decision") or {}, channels.get("task") or {}
+    return {
+        "event": "node",
+        "node": name,
+        "decision": decision.get("index", task.get("next_index", 0)),
+        "kind": decision.get("kind"),
+    }
+
+
 class _Both(Runnable[Any, Any]):
     """A node with a sync and an async form. RunnableLambda would add a traced run and half a millisecond to each."""
 
@@ -112,7 +123,9 @@ class _Both(Runnable[Any, Any]):
 
 def _wrapped(node: Node, identify: Identify) -> Callable[..., Any] | _Both:
     def run(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:
-        scope = identify(config.get("configurable", {}), get_runtime(RunContext).context)
+        runtime = get_runtime(RunContext)
+        scope = identify(config.get("configurable", {}), runtime.context)
+        runtime.stream_writer(progress(node.name, channels))
         return written(node, node.run(read_slice(node, channels), scope))
 
     if node.arun is None:
@@ -120,7 +133,9 @@ def _wrapped(node: Node, identify: Identify) -> Callable[..., Any] | _Both:
     waiting: Callable[[Any, Scope], Awaitable[Value | Mapping[str, Any]]] = node.arun
 
     async def arun(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:
-        scope = await asyncio.to_thread(identify, config.get("configurable", {}), get_runtime(RunContext).context)
+        runtime = get_runtime(RunContext)
+        scope = await asyncio.to_thread(identify, config.get("configurable", {}), runtime.context)
+        runtime.stream_writer(progress(node.name, channels))
         return written(node, await waiting(read_slice(node, channels), scope))
 
     return _Both(node.name, run, arun)

@@ -5,7 +5,7 @@ from typing import Any
 
 from graph.stores.ownership import SqlOwnership, UnknownThread
 from state.domain import Domain
-from state.policy import effective
+from state.policy import Policy, effective
 from state.ports import Clock
 from state.run import Principal, Scope
 
@@ -15,6 +15,25 @@ class UnknownPrincipal(PermissionError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"got principal {name!r}, whom the domain does not know; `agent doctor` lists those it knows")
+
+
+class NotAuthenticated(PermissionError):
+    """Only authenticated users act here, and this run has none."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "got a run without an authenticated user, while EXPEDIENTE_AUTH_KEY is set; name graph/auth.py under "
+            '"auth" in langgraph.json, or unset the key'
+        )
+
+
+class BadBound(ValueError):
+    """The decision bound in a run's context is no positive whole number."""
+
+    def __init__(self, got: object) -> None:
+        super().__init__(
+            f"got max_decisions {got!r:.40}; allowed: a whole number of at least 1; correct it or leave it out"
+        )
 
 
 class NotYours(PermissionError):
@@ -32,10 +51,17 @@ class ThreadNeeded(ValueError):
 
 
 class Identity:
-    """Derives the scope of a run. `default` acts where neither a server nor a context names anyone."""
+    """Derives the scope of a run. `default` acts where neither a server nor a context names anyone.
 
-    def __init__(self, domain: Domain, ownership: SqlOwnership, clock: Clock, default: str) -> None:
+    Without a default only authenticated users act.
+    """
+
+    def __init__(self, domain: Domain, ownership: SqlOwnership, clock: Clock, default: str | None) -> None:
         self._domain, self._ownership, self._clock, self._default = domain, ownership, clock, default
+
+    def policy(self) -> Policy:
+        """The policy in force now."""
+        return effective(self._domain.policies, self._clock.now())
 
     def principal(self, name: str) -> Principal:
         """The principal of that name, with today's facts. Raises UnknownPrincipal."""
@@ -48,6 +74,7 @@ class Identity:
         """Who calls: the server's authenticated user; else, where the server has none, whom the context names.
 
         A principal in the context is a request body: with server auth on it is refused when it differs.
+        Raises UnknownPrincipal, NotAuthenticated.
         """
         user = configurable.get("langgraph_auth_user")
         identity = user.get("identity") if isinstance(user, Mapping) else getattr(user, "identity", None)
@@ -56,22 +83,26 @@ class Identity:
             if named is not None and named != identity:
                 raise UnknownPrincipal(str(named))
             return self.principal(str(identity))
+        if self._default is None:
+            raise NotAuthenticated
         return self.principal(str(named) if named is not None else self._default)
 
     def scope(self, configurable: Mapping[str, Any], context: Mapping[str, Any] | None) -> Scope:
         """The scope of a running node. A thread nobody has becomes the caller's.
 
-        Raises UnknownPrincipal, UnknownThread (also for somebody else's thread), ThreadNeeded.
+        Raises UnknownPrincipal, NotAuthenticated, UnknownThread (also for somebody else's thread), ThreadNeeded,
+        BadBound.
         """
         thread = configurable.get("thread_id")
         if not thread:
             raise ThreadNeeded
         actor = self.actor(configurable, context)
         try:
-            return self.visitor(actor, str(thread))
+            scope = self.visitor(actor, str(thread))
         except UnknownThread:
-            self._ownership.claim_thread(str(thread), actor.tenant, actor.name)
-            return Scope(principal=actor, actor=actor, thread=str(thread))
+            scope = self.owner(actor, str(thread))
+        bound = context.get("max_decisions") if context else None
+        return scope if bound is None else scope.model_copy(update={"max_decisions": _bound(bound)})
 
     def owner(self, actor: Principal, thread: str) -> Scope:
         """The scope of someone who speaks on a thread: a new one becomes the speaker's. Raises UnknownThread."""
@@ -88,7 +119,12 @@ class Identity:
             raise UnknownThread(thread)
         if owner.principal == actor.name:
             return Scope(principal=actor, actor=actor, thread=thread)
-        policy = effective(self._domain.policies, self._clock.now())
-        if not set(actor.roles) & set(policy.approver_roles):
+        if not set(actor.roles) & set(self.policy().approver_roles):
             raise UnknownThread(thread)
         return Scope(principal=self.principal(owner.principal), actor=actor, thread=thread)
+
+
+def _bound(given: object) -> int:
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        raise BadBound(given)
+    return given

@@ -21,6 +21,7 @@ class Settings(BaseSettings):
     All local data lives below `home`. `database_url` None means SQLite there; `secret` None means one that is
     made once and kept there (graph.master_secret). `window_tokens` is the model's context window in its own
     tokens, of which `reserved_output_tokens` stay free for the reply (B1). `domain` is an importable package.
+    `auth_key` signs the tokens of a server with authentication (graph.auth).
     """
 
     model_config = SettingsConfigDict(
@@ -40,6 +41,7 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = None
     secret: SecretStr | None = None
     previous_secrets: tuple[SecretStr, ...] = ()
+    auth_key: SecretStr | None = None
     openai_api_key: SecretStr | None = None
     openai_base_url: str | None = Field(default=None, pattern=r"^https?://\S+$")
     openai_model: str | None = Field(default=None, min_length=1)
@@ -48,7 +50,7 @@ class Settings(BaseSettings):
     temperature: float = Field(default=0.0, ge=0, le=2)
     tokenizer: str = Field(default="o200k_base", min_length=1)
 
-    @field_validator("secret", "previous_secrets")
+    @field_validator("secret", "previous_secrets", "auth_key")
     @classmethod
     def _long_enough(cls, value: SecretStr | tuple[SecretStr, ...] | None) -> SecretStr | tuple[SecretStr, ...] | None:
         given = value if isinstance(value, tuple) else () if value is None else (value,)

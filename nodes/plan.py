@@ -28,6 +28,8 @@ def make_plan(*, table: DecisionTable, policies: Sequence[Policy]) -> Node:
 
     def run(reads: Reads, scope: Scope) -> Writes:
         bound = effective(policies, reads.request.now).max_decisions
-        return Writes(decision=table.decide(reads.task, bound))
+        if scope.max_decisions is not None:
+            bound = min(bound, scope.max_decisions)
+        return Writes(decision=table.decide(reads.task, bound, scope.principal.roles))
 
     return Node("plan", Reads, Writes, run, domain=("decision table", "policy"))

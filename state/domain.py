@@ -34,10 +34,12 @@ class Rule(Value):
     """A row of the decision table: the first row whose conditions all hold decides. Conditions match no text.
 
     `then` names a spec as `kind/toolset`; `next_step` takes the spec that holds the plan's next open step,
-    `again` the spec of the lap before. Where there is no such spec, the next row is asked.
+    `again` the spec of the lap before. Where there is no such spec, the next row is asked. `roles` holds for a
+    principal who has one of them.
     """
 
     name: str
+    roles: tuple[str, ...] | None = None
     outcomes: tuple[LapOutcome | None, ...] | None = None
     last_kinds: tuple[DecisionKind, ...] | None = None
     steps_left: bool | None = None
@@ -60,10 +62,12 @@ class DecisionTable(Value):
         known = ", ".join(f"{spec.kind}/{spec.toolset}" for spec in self.specs)
         raise LookupError(f"no decision {kind}/{toolset} in the domain's table; it has: {known}")
 
-    def decide(self, task: TaskState, max_decisions: int) -> Decision:
-        """The next decision for a task state. Raises LookupError where no row's conditions hold."""
+    def decide(self, task: TaskState, max_decisions: int, roles: Sequence[str] = ()) -> Decision:
+        """The next decision for a task state and the principal's roles. Raises LookupError where no row holds."""
         at_bound = task.laps_in_turn >= max_decisions - 1
         for rule in self.rules:
+            if rule.roles is not None and not set(rule.roles) & set(roles):
+                continue
             if rule.outcomes is not None and task.last_outcome not in rule.outcomes:
                 continue
             if rule.last_kinds is not None and task.last_kind not in rule.last_kinds:

@@ -1,8 +1,8 @@
 """Identity and the run's channels: who acts, what comes in, what the graph carries between nodes."""
 
-from typing import Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import AwareDatetime, JsonValue
+from pydantic import AwareDatetime, Field, JsonValue
 
 # Not typing's: pydantic, which makes the schemas that Studio shows, takes only this one before Python 3.12.
 from typing_extensions import TypedDict
@@ -43,12 +43,13 @@ class Scope(Value):
     """Who acts, in which tenant, on which thread. Derived from the runtime alone, never from a channel (L1).
 
     `principal` owns the thread: everything is read and done in that scope. `actor` is who calls now: the owner,
-    or an approver of the same tenant.
+    or an approver of the same tenant. `max_decisions` is a bound that the caller set below the policy's.
     """
 
     principal: Principal
     actor: Principal
     thread: str
+    max_decisions: int | None = None
 
     @property
     def tenant(self) -> str:
@@ -81,23 +82,55 @@ class RequestContext(Value):
 
 
 class RunContext(TypedDict, total=False):
-    """The run's context as a client may send it. A principal in it counts only where auth is off."""
+    """How a run is to be made. A client may send all of it, so nothing here widens a right."""
 
-    principal: str
+    principal: Annotated[
+        str,
+        Field(
+            title="Act as",
+            description="Who asks, as name@tenant. Only where the server has no authentication; else it is refused.",
+            examples=["name@tenant"],
+        ),
+    ]
+    max_decisions: Annotated[
+        int,
+        Field(
+            title="Decision bound",
+            description="Stop after so many decisions with what is known by then. The policy's own bound still holds.",
+            ge=1,
+            examples=[3],
+        ),
+    ]
+
+
+class UserMessage(TypedDict):
+    """What a person says."""
+
+    role: Annotated[Literal["user", "human"], Field(title="Role", examples=["user"])]
+    content: Annotated[str, Field(title="Text", description="The question or the request.", min_length=1)]
 
 
 class RunInput(TypedDict):
     """A run's input: one human message."""
 
-    messages: list[Any]
+    messages: Annotated[
+        list[UserMessage],
+        Field(
+            title="Message",
+            description="One message of the user. Earlier turns come from the record, never from the input.",
+            min_length=1,
+            max_length=1,
+            examples=[[{"role": "user", "content": "Why does it not work?"}]],
+        ),
+    ]
 
 
 class RunOutput(TypedDict, total=False):
     """What a run returns to a server's client: the view of the conversation, the task, the head of the chain."""
 
-    messages: list[Any]
-    task: dict[str, JsonValue] | None
-    head: str | None
+    messages: Annotated[list[Any], Field(title="Conversation", description="The turns as a chat shows them.")]
+    task: Annotated[dict[str, JsonValue] | None, Field(title="Task", description="The state that code keeps of it.")]
+    head: Annotated[str | None, Field(title="Head", description="The newest record of the chain, by its hash.")]
 
 
 class AgentState(TypedDict):

@@ -28,6 +28,7 @@ _TITLES = {
     Status.PARTIAL: ("Partial answer", "bold yellow"),
     Status.FAILED: ("Failed", "bold red"),
 }
+OWNERS_ONLY = "What was said on this thread is for its owner to see."
 _NEXT_TITLES = {Status.NEEDS_INPUT: "Choices", Status.ESCALATED: "Missing", Status.PARTIAL: "Missing"}
 
 
@@ -40,7 +41,7 @@ def ending(app: "App", result: RunResult, *, as_: str, model: str | None) -> Ren
     if result.answer:
         parts += _answer(result.answer, _NEXT_TITLES.get(result.status, "Next steps"))
     elif not result.decisions and not result.pending:
-        parts += [Hanging("What was said on this thread is for its owner to see."), Text()]
+        parts += [Hanging(OWNERS_ONLY), Text()]
     if result.pending:
         parts.append(pending_calls(app, result, as_, model))
     effects = ", ".join(f"{effect.tool} {effect.state}" for effect in result.effects) or "none"

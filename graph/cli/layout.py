@@ -19,8 +19,7 @@ class Hanging:
         self.label, self.indent, self.style, self.one_line = label, indent, style, one_line
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        width_of_label = max(LABEL, len(self.label)) if self.indent == INDENT else len(self.label)
-        start = " " * self.indent + (f"{self.label:<{width_of_label}}" if self.label else "")
+        start = " " * self.indent + self.label
         width = max(options.max_width - len(start), 20)
         if self.one_line:
             line = self.text.copy()
@@ -36,4 +35,4 @@ class Hanging:
 def labelled(label: str, texts: Iterable[Text | str], *, one_line: bool = False) -> Iterator[Hanging]:
     """Texts one below the other, the label beside the first."""
     for number, text in enumerate(texts):
-        yield Hanging(text, label if number == 0 else " ", one_line=one_line)
+        yield Hanging(text, f"{label if number == 0 else '':<{LABEL}}", one_line=one_line)

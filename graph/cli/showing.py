@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from graph.cli.account import heading, what_came
-from graph.cli.ending import pending_calls
+from graph.cli.ending import OWNERS_ONLY, pending_calls
 from graph.cli.layout import Hanging, labelled
 from graph.cli.opening import opened
 from graph.cli.screen import Screen, one_line
@@ -17,12 +17,13 @@ from state.checks.hidden import visible
 from state.context import ContextItem, ContextManifest, Dropped
 
 _INSIDE = 12  # below a label's text
+_NO_MODEL = "offline"  # nothing is asked here: a thread can be read where the settings' model cannot be opened
 _SHORT = 12  # characters of a hash that tell it from another
 
 
 def show(screen: Screen, thread: str, *, as_: str) -> None:
     """Print the whole thread. Raises UnknownPrincipal, UnknownThread and what opening raises."""
-    with opened(screen) as app:
+    with opened(screen, _NO_MODEL) as app:
         found = app.history(thread, as_=as_)
         if screen.json_wanted:
             screen.text(found.model_dump_json(indent=2))
@@ -36,6 +37,8 @@ def show(screen: Screen, thread: str, *, as_: str) -> None:
                 screen.out.print(_decision(decision))
         for effect in found.effects:
             screen.out.print(Hanging(f"effect: {effect.tool} {effect.state} at {effect.at:%Y-%m-%d %H:%M:%S} UTC"))
+        if not found.decisions and not found.pending:
+            screen.out.print(Hanging(OWNERS_ONLY))
         if found.error:
             screen.out.print(Hanging(visible(found.error)))
         if found.pending:

@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from graph.cli.account import decision_account
 from graph.cli.ending import ending
-from graph.cli.exits import FAILED, HANDED_OVER, NEEDS_PERSON, OK
+from graph.cli.exits import FAILED, HANDED_OVER, NEEDS_PERSON, OK, WrongUse
 from graph.cli.opening import opened
 from graph.cli.screen import Screen
 from graph.result import DecisionShown, RunResult
@@ -31,12 +32,19 @@ STANDARD_INPUT = "-"
 
 def ask(screen: Screen, question: str, *, as_: str, thread: str | None, model: str | None) -> int:
     """Ask on a thread, and give the exit code. Raises what `App.ask` raises."""
-    text = sys.stdin.read() if question == STANDARD_INPUT else question
+    text = _standard_input() if question == STANDARD_INPUT else question
     with opened(screen, model) as app:
         named = app.ports.ids.new("thread") if thread is None else thread
         return _turn(
             screen, app, named, as_, model, lambda told: app.ask(text, as_=as_, thread=named, on_decision=told)
         )
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise WrongUse(f"got a question that is no {error.encoding} text; allowed: text") from None
 
 
 def resume(screen: Screen, thread: str, *, as_: str, answers: "Mapping[str, Answer]", model: str | None) -> int:
@@ -67,7 +75,8 @@ def _turn(
         with screen.waiting("Deciding"):
             result = run(None if screen.json_wanted else tell)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"stopped; what was decided is kept: agent show {thread} --as {as_}") from None
+        look = f"agent show {quote(thread)} --as {quote(as_)}"
+        raise KeyboardInterrupt(f"stopped; what was decided is kept: {look}") from None
     if screen.json_wanted:
         screen.text(result.model_dump_json(indent=2))
         return _EXIT_CODES[result.status]

@@ -18,9 +18,10 @@ from graph.models.scripted import ScriptExhausted
 from state.context import RequestSettings
 from state.request import Message, RawCall, Reply, Request, ToolSpec, Usage
 
-# LangGraph forwards the tokens of every model call to its stream, except of calls with this tag: nothing that was
-# not validated leaves propose.
-CONFIG: RunnableConfig = {"tags": ["nostream"]}
+# LangGraph forwards the tokens of every model call to its stream, except of calls with this tag; and a client that
+# streams "events" gets whole requests and replies, unless the call inherits none of the run's callbacks. Nothing that
+# was not validated leaves propose.
+CONFIG: RunnableConfig = {"tags": ["nostream"], "callbacks": []}
 
 # A finish reason as OpenAI's protocol and Anthropic's name it.
 _FINISH: Mapping[str, str] = {

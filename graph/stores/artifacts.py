@@ -60,9 +60,7 @@ class SqlArtifacts:
         refs = tuple(address(self._secret, tenant, body) for body in bodies)
         by_ref = dict(zip(refs, bodies, strict=True))
         with self._engine.connect() as connection:
-            missing = by_ref.keys() - set(
-                connection.scalars(self._present, {"tenant": tenant, "refs": list(by_ref)})
-            )
+            missing = by_ref.keys() - set(connection.scalars(self._present, {"tenant": tenant, "refs": list(by_ref)}))
             if missing:
                 # In one order, so that two writers of the same bodies never wait for each other.
                 rows = [{"tenant": tenant, "ref": ref, "body": by_ref[ref]} for ref in sorted(missing)]

@@ -99,7 +99,7 @@ def test_a_node_sees_exactly_its_channels_on_the_compiled_graph(app: App) -> Non
     drawing.nodes.update(whole)
 
     config: RunnableConfig = {"configurable": {"thread_id": "T"}}
-    question = {"messages": [{"type": "human", "content": "Pay vendor A 120"}]}
+    question: Any = {"messages": [{"type": "human", "content": "Pay vendor A 120"}]}
     paused = compiled.invoke(question, config, context={"principal": AGENT.name})
     (waiting,) = compiled.get_state(config).interrupts
     (asked,) = waiting.value["approvals"]

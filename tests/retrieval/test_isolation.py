@@ -108,4 +108,6 @@ def test_a_rare_word_leads_only_those_who_may_read_it_to_it(
     near = library.index.search(f"keys {marker(number)}", who, k).hits
     assert all(stored[hit.chunk.document_id].may_be_read(who) for hit in near)
     if allowed:
-        assert near[0].chunk.document_id == f"doc{number}"
+        # Two words may share a bucket of the embedder: the document is among the nearest, not alone.
+        best = library.index.search(f"keys {marker(number)}", who, len(stored)).hits
+        assert f"doc{number}" in {hit.chunk.document_id for hit in best if hit.score >= best[0].score - 1e-6}

@@ -77,7 +77,7 @@ TURN = {"index": 1, "message_id": "m", "ref": "r"}
 @pytest.mark.parametrize(
     ("kind", "fields", "problem"),
     [
-        pytest.param(UserTurn, {**TURN, "at": datetime(2026, 1, 1)}, "timezone_aware", id="naive"),  # noqa: DTZ001 - refused
+        pytest.param(UserTurn, {**TURN, "at": datetime(2026, 1, 1)}, "timezone_aware", id="naive"),  # noqa: DTZ001 - a naive time is what must be refused
         pytest.param(UserTurn, {**TURN, "at": "2026-01-01T00:00:00"}, "timezone_aware", id="naive text"),
         pytest.param(UserTurn, {**TURN, "at": NOW, "more": 1}, "extra_forbidden", id="unknown field"),
         pytest.param(UtilityWeights, {"relevance": float("nan")}, "finite_number", id="NaN"),

@@ -73,8 +73,8 @@ def test_what_is_there_is_not_written(database: Database) -> None:
 
 
 def test_records_come_in_the_order_asked_for(log: DecisionLog) -> None:
-    first = log.append(record())
-    second = log.append(record(parent=first))
+    first = log.append(record(0, None))
+    second = log.append(record(1, first))
     found = log.get_all("acme", "T", [second, first])
     assert [one.hash() for one in found] == [second, first]
     assert log.get_all("acme", "T", []) == ()

@@ -1,0 +1,131 @@
+"""Who may do what on a LangGraph server, decided before anything is stored (L1, X1).
+
+A thread belongs to the principal who started it. To everybody else it does not exist, approvers included: what a
+server returns of a run is the whole conversation.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from langgraph_sdk import Auth
+
+from graph.access_token import TokenRefused, auth_key, read_token
+from graph.admission import BadInput, check_run
+from graph.scope import Identity, UnknownPrincipal
+from graph.settings import Settings
+from graph.stores.ownership import BadThreadName, UnknownThread
+from nodes.resolve import NotOneHumanMessage
+
+OWNER = "owner"
+T = TypeVar("T")
+Value = dict[str, Any]
+Filter = dict[str, str]
+
+
+class Doorkeeper:
+    """The checks, synchronous and without a server. Raises SettingsError without a key for tokens."""
+
+    def __init__(self, settings: Settings, identity: Identity) -> None:
+        auth_key(settings)
+        self._settings, self._identity = settings, identity
+
+    def bearer(self, authorization: str | None) -> str:
+        """The principal whom a request's header names. Raises TokenRefused, also for a name that nobody has."""
+        scheme, _, token = (authorization or "").partition(" ")
+        if scheme.lower() != "bearer":
+            raise TokenRefused
+        try:
+            return self._identity.principal(read_token(self._settings, token.strip())).name
+        except UnknownPrincipal:
+            raise TokenRefused from None
+
+    def own(self, user: str) -> Filter:
+        """The filter that only the user's own threads pass. Raises UnknownPrincipal: Studio's own user is nobody."""
+        return {OWNER: self._identity.principal(user).name}
+
+    def create(self, user: str, value: Value) -> Filter:
+        """A new thread becomes the user's. Raises UnknownPrincipal, UnknownThread."""
+        own = self.own(user)
+        self._identity.owner(self._identity.principal(user), str(value["thread_id"]))
+        _mark(value, own)
+        return own
+
+    def change(self, user: str, value: Value) -> Filter:
+        """A thread may be described anew, never given away. Raises UnknownPrincipal."""
+        own = self.own(user)
+        _mark(value, own)
+        return own
+
+    def begin(self, user: str, value: Value) -> Filter:
+        """A run on an own thread, with an input or answers of the right form.
+
+        Raises UnknownPrincipal (also for another one in the context), UnknownThread, NotOneHumanMessage, BadInput.
+        """
+        own = self.own(user)
+        run = value["kwargs"]
+        named = (run.get("context") or {}).get("principal")
+        if named not in (None, user):
+            raise UnknownPrincipal(str(named))
+        check_run(run, self._identity.policy())
+        if value.get("thread_id") is not None:
+            self._identity.owner(self._identity.principal(user), str(value["thread_id"]))
+        _mark(value, own)  # a thread that this run creates takes it over
+        return own
+
+
+def _mark(value: Value, own: Filter) -> None:
+    """Write the owner over whatever the client wrote. In place: the server goes on with the object it passed."""
+    if value.get("metadata") is not None:
+        value["metadata"].update(own)
+
+
+def make_auth(door: Doorkeeper) -> Auth:
+    """The door as LangGraph's Auth. What is not allowed here is refused: store, crons, own assistants."""
+    auth = Auth()
+
+    @auth.authenticate
+    async def authenticate(authorization: str | None) -> Auth.types.MinimalUserDict:
+        try:
+            name = await asyncio.to_thread(door.bearer, authorization)
+        except TokenRefused as refused:
+            raise Auth.exceptions.HTTPException(status_code=401, detail=str(refused)) from None
+        return {"identity": name, "display_name": name, "is_authenticated": True}
+
+    @auth.on
+    async def refuse(ctx: Auth.types.AuthContext, value: Any) -> bool:
+        return False
+
+    @auth.on(resources="assistants", actions=["read", "search"])
+    async def look(ctx: Auth.types.AuthContext, value: Any) -> None:
+        await _asked(door.own, ctx.user.identity)
+
+    @auth.on(resources="threads", actions=["read", "search", "delete"])
+    async def own(ctx: Auth.types.AuthContext, value: Any) -> Filter:
+        return await _asked(door.own, ctx.user.identity)
+
+    @auth.on.threads.update
+    async def change(ctx: Auth.types.AuthContext, value: Any) -> Filter:
+        return await _asked(door.change, ctx.user.identity, value)
+
+    @auth.on.threads.create
+    async def create(ctx: Auth.types.AuthContext, value: Any) -> Filter:
+        return await _asked(door.create, ctx.user.identity, value)
+
+    @auth.on.threads.create_run
+    async def begin(ctx: Auth.types.AuthContext, value: Any) -> Filter:
+        return await _asked(door.begin, ctx.user.identity, value)
+
+    return auth
+
+
+async def _asked(check: Callable[..., T], *given: Any) -> T:
+    """A check off the event loop, its refusal as the status that a client understands."""
+    try:
+        return await asyncio.to_thread(check, *given)
+    except UnknownPrincipal as refused:
+        raise Auth.exceptions.HTTPException(status_code=403, detail=str(refused)) from None
+    except UnknownThread as refused:
+        raise Auth.exceptions.HTTPException(status_code=404, detail=str(refused)) from None
+    except (BadInput, NotOneHumanMessage, BadThreadName) as refused:
+        raise Auth.exceptions.HTTPException(status_code=422, detail=str(refused)) from None

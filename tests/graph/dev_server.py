@@ -1,0 +1,83 @@
+"""`langgraph dev` as a process in a folder of its own: what the tests of the real server start."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+START_TIMEOUT_S = 90
+LINKED = ("graph", "nodes", "retrieval", "state", "domain")
+
+
+@dataclass(frozen=True)
+class DevServer:
+    """A server that is up: its address, and what it has written so far."""
+
+    url: str
+    log: Path
+
+    def written(self) -> str:
+        return self.log.read_text(errors="replace")
+
+
+@contextmanager
+def dev_server(folder: Path, config: dict[str, Any] | None = None, **settings: str) -> Iterator[DevServer]:
+    """The server on the project, with `config` over its langgraph.json and `settings` in its environment."""
+    log = _checkout(folder, config or {}) / "log"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    fixed = {
+        "EXPEDIENTE_HOME": str(folder / "home"),
+        "LANGGRAPH_STRICT_MSGPACK": "true",
+        "LANGSMITH_TRACING": "false",
+        "NO_COLOR": "1",
+    }
+    command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload"]
+    with log.open("wb") as written:
+        process = subprocess.Popen(
+            [*command, "--port", str(port)],
+            cwd=folder,
+            env={**os.environ, **fixed, **settings},
+            stdout=written,
+            stderr=written,
+        )
+        try:
+            server = DevServer(f"http://127.0.0.1:{port}", log)
+            _wait_for(server, process)
+            yield server
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def _checkout(folder: Path, config: dict[str, Any]) -> Path:
+    """The project seen from a folder of the test's own: the server keeps its threads where it is started."""
+    for name in LINKED:
+        (folder / name).symlink_to(ROOT / name)
+    given = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))
+    (folder / "langgraph.json").write_text(json.dumps(given | config), encoding="utf-8")
+    return folder
+
+
+def _wait_for(server: DevServer, process: "subprocess.Popen[bytes]") -> None:
+    until = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{server.url}/ok", timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.3)
+    pytest.fail(f"the dev server did not start:\n{server.written()[-3000:]}")
