@@ -30,6 +30,9 @@ check: .venv/dev.stamp ## Lint, format, types, import arrows, and the drawing in
 draw: .venv/core.stamp ## Write the drawing and the slice table into the README
 	$(BIN)/agent draw --write
 
+studio: .venv/dev.stamp ## Start the dev server for Studio, offline
+	LANGSMITH_TRACING=false LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev --no-browser
+
 bench: .venv/core.stamp ## Measure a decision against eight empty nodes
 	$(BIN)/python -m evals.bench
 
@@ -68,4 +71,4 @@ clean: ## Remove the environment, local data and caches
 	@$(PIP) install --no-deps --no-build-isolation --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test check draw bench dev sbert lock clean
+.PHONY: help demo test check draw studio bench dev sbert lock clean

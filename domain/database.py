@@ -11,7 +11,7 @@ from domain.seed import fill
 from domain.times import moment, stamp
 from state.domain import DomainUnavailable
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_SECONDS = 5.0
 NEEDED = "needed is a file that this process may read and write"
 

@@ -48,13 +48,17 @@ def memories(seeded: datetime) -> Sequence[MemoryRecord]:
                  MemorySource.MODEL_INFERRED, "turn://2f6c", days_old=20),
         remember("unclear", "A-123", "support", "The API key is allowed to be shared between services.",
                  MemorySource.UNKNOWN, "", days_old=10),
-        # Other subjects and the other tenant.
+        # Other subjects and the other tenants.
         remember("export-window", "A-124", "support", "Runs a nightly export between one and four o'clock UTC.",
                  MemorySource.USER_STATED, "ticket://T-510", days_old=29),
         remember("idioma", "ines@globex", "support", "Prefiere respuestas en español.",
                  MemorySource.USER_STATED, "ticket://T-601", days_old=1),
         remember("key-lapsed", "A-202", "support", "API key K-2010 was renewed by hand once before.",
                  MemorySource.SYSTEM_RECORD, "api_key://K-2010", days_old=15),
+        remember("apertura", "A-301", "support", "La próxima apertura de ventas multiplica las peticiones por diez.",
+                 MemorySource.USER_STATED, "ticket://T-701", days_old=1),
+        remember("handover", "leo@acme", "support", "Prefers the history of a ticket before its account.",
+                 MemorySource.MODEL_INFERRED, "turn://9b01", days_old=12),
     )  # fmt: skip
 
 
@@ -64,4 +68,6 @@ TENANTS = {
     "ana@acme": "acme",
     "A-202": "globex",
     "ines@globex": "globex",
+    "A-301": "maravel",
+    "leo@acme": "acme",
 }

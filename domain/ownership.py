@@ -7,15 +7,22 @@ from domain.database import Database
 from state.domain import Owns
 from state.run import Scope
 
-ADMIN = "admin"
+CUSTOMER, ADMIN, AGENT, SUPERVISOR = "customer", "admin", "agent", "supervisor"
+CUSTOMERS = (CUSTOMER, ADMIN)
+STAFF = (AGENT, SUPERVISOR)
+EVERY_ROLE = (*CUSTOMERS, *STAFF)
+# An account admin answers for all accounts of the organisation, its support desk works for all of them.
+_WHOLE_TENANT = frozenset((ADMIN, *STAFF))
 
-# Both statements ask the people table for the own account: what the caller says of itself is not enough.
+# Each statement asks the people table for the own account: what the caller says of itself is not enough.
 ACCOUNT = """
-    SELECT account_id, display_name, plan, standing, requests_per_minute, created_at
-    FROM accounts
+    SELECT account_id, display_name, plan, standing, requests_this_month, created_at,
+      requests_per_minute, requests_per_month
+    FROM accounts JOIN plans USING (plan)
     WHERE account_id = :account_id
       AND tenant = :tenant
-      AND (:is_admin OR account_id = (SELECT account_id FROM people WHERE name = :principal AND tenant = :tenant))
+      AND (:whole_tenant
+        OR account_id = (SELECT account_id FROM people WHERE name = :principal AND tenant = :tenant))
 """
 
 KEY = """
@@ -24,7 +31,21 @@ KEY = """
     WHERE (key_id = :key_id OR (:key_id IS NULL AND in_use = 1))
       AND (account_id = :account_id OR :account_id IS NULL)
       AND tenant = :tenant
-      AND (:is_admin OR account_id = (SELECT account_id FROM people WHERE name = :principal AND tenant = :tenant))
+      AND deleted_at IS NULL
+      AND (:whole_tenant
+        OR account_id = (SELECT account_id FROM people WHERE name = :principal AND tenant = :tenant))
+"""
+
+TICKETS = """
+    SELECT ticket_id, account_id, opened_by, status, objective, tried, opened_at
+    FROM tickets
+    WHERE (ticket_id = :ticket_id OR :ticket_id IS NULL)
+      AND (account_id = :account_id OR :account_id IS NULL)
+      AND (status = :status OR :status IS NULL)
+      AND tenant = :tenant
+      AND (:whole_tenant
+        OR account_id = (SELECT account_id FROM people WHERE name = :principal AND tenant = :tenant))
+    ORDER BY opened_at DESC, ticket_id
 """
 
 
@@ -48,9 +69,28 @@ def visible_key(
     return row
 
 
+def visible_tickets(
+    connection: sqlite3.Connection, scope: Scope, *, account_id: str | None = None, status: str | None = None
+) -> list[sqlite3.Row]:
+    """The rows of the tickets that the scope may see, newest first."""
+    wanted = {"ticket_id": None, "account_id": account_id, "status": status}
+    return connection.execute(TICKETS, {**wanted, **_values(scope)}).fetchall()
+
+
+def visible_ticket(connection: sqlite3.Connection, scope: Scope, ticket_id: str) -> sqlite3.Row | None:
+    """The ticket's row, or None where the scope has no such ticket."""
+    wanted = {"ticket_id": ticket_id, "account_id": None, "status": None}
+    row: sqlite3.Row | None = connection.execute(TICKETS, {**wanted, **_values(scope)}).fetchone()
+    return row
+
+
 def _values(scope: Scope) -> dict[str, str | bool]:
     principal = scope.principal
-    return {"tenant": scope.tenant, "principal": principal.name, "is_admin": ADMIN in principal.roles}
+    return {
+        "tenant": scope.tenant,
+        "principal": principal.name,
+        "whole_tenant": not _WHOLE_TENANT.isdisjoint(principal.roles),
+    }
 
 
 def resources(database: Database) -> Mapping[str, Owns]:
@@ -64,4 +104,8 @@ def resources(database: Database) -> Mapping[str, Owns]:
         with database.read() as connection:
             return visible_key(connection, scope, key_id=key_id) is not None
 
-    return {"account": owns_account, "api_key": owns_key}
+    def owns_ticket(scope: Scope, ticket_id: str) -> bool:
+        with database.read() as connection:
+            return visible_ticket(connection, scope, ticket_id) is not None
+
+    return {"account": owns_account, "api_key": owns_key, "ticket": owns_ticket}

@@ -1,25 +1,50 @@
-"""The policy records: every value that changes without the instructions changing. The newest effective one holds."""
+"""The policy records: every value that changes without the instructions changing. The newest effective one holds.
+
+Confirming and approving differ. An account admin confirms the change of an own key: a second, separate act of the
+same person, so `self_approval` is on. A credit over the limit needs somebody else: the record names the role, and the
+tool itself refuses a credit that its own issuer approved.
+"""
 
 from datetime import UTC, datetime
 
+from domain.ownership import ADMIN, SUPERVISOR
 from state.policy import Policy
 
 CURRENT = Policy(
     version="support-2025.1",
     effective_from=datetime(2025, 1, 1, tzinfo=UTC),
     max_decisions=8,
-    approver_roles=("admin",),
-    # An account admin confirms the change of an own key: confirming is a second, separate act.
+    approver_roles=(ADMIN, SUPERVISOR),
     self_approval=True,
-    values={"credit_limit": 50, "credit_currency": "EUR", "hours_until_a_person_replies": 4},
+    values={
+        "credit_limit": 50,
+        "credit_currency": "EUR",
+        "credit_approver_role": SUPERVISOR,
+        "key_change_confirmed_by": ADMIN,
+        "hours_until_a_person_replies": 4,
+        "days_tickets_are_kept": 730,
+        "days_conversations_are_kept": 90,
+    },
+)
+
+# No longer in force: kept, because a record names the version that it was judged by.
+BEFORE = CURRENT.model_copy(
+    update={
+        "version": "support-2023.2",
+        "effective_from": datetime(2023, 7, 1, tzinfo=UTC),
+        "max_decisions": 6,
+        "values": CURRENT.values
+        | {"credit_limit": 30, "hours_until_a_person_replies": 8, "days_tickets_are_kept": 365},
+    }
 )
 
 FUTURE = CURRENT.model_copy(
     update={
         "version": "support-2031.1",
         "effective_from": datetime(2031, 1, 1, tzinfo=UTC),
-        "values": {"credit_limit": 80, "credit_currency": "EUR", "hours_until_a_person_replies": 2},
+        "values": CURRENT.values
+        | {"credit_limit": 80, "hours_until_a_person_replies": 2, "days_conversations_are_kept": 60},
     }
 )
 
-POLICIES = (CURRENT, FUTURE)
+POLICIES = (BEFORE, CURRENT, FUTURE)

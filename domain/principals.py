@@ -4,12 +4,18 @@ import sqlite3
 from collections.abc import Sequence
 
 from domain.database import Database
-from domain.ownership import ADMIN
+from domain.ownership import ADMIN, AGENT, CUSTOMER, STAFF, SUPERVISOR
 from state.context import Trust
 from state.run import Fact, Principal
 
-PRODUCTS = ("api",)
-GROUPS = {"customer": ("customers",), ADMIN: ("customers", "admins")}
+# What each organisation has bought: runbooks of other products are not searched for its people.
+PRODUCTS = {"acme": ("api",), "globex": ("api", "exports"), "maravel": ("api", "sdk")}
+GROUPS = {
+    CUSTOMER: ("customers",),
+    ADMIN: ("customers", "admins"),
+    AGENT: ("customers", "staff"),
+    SUPERVISOR: ("customers", "staff", "supervisors"),
+}
 
 
 class Principals:
@@ -35,14 +41,21 @@ class Principals:
                 roles=(person["role"],),
                 groups=GROUPS[person["role"]],
                 locale=person["locale"],
-                products=PRODUCTS,
-                subjects=(name, person["account_id"]),
-                facts=(
-                    *_account(connection, person),
-                    *(_key(connection, person) if person["role"] == ADMIN else ()),
-                    *_ticket(connection, person),
-                ),
+                products=PRODUCTS[person["tenant"]],
+                subjects=(name, person["account_id"]) if person["account_id"] else (name,),
+                facts=_facts(connection, person),
             )
+
+
+def _facts(connection: sqlite3.Connection, person: sqlite3.Row) -> tuple[Fact, ...]:
+    """What is on record about a person. Staff have neither an own account nor an own case: they name what they mean."""
+    if person["role"] in STAFF:
+        return ()
+    return (
+        *_account(connection, person),
+        *(_key(connection, person) if person["role"] == ADMIN else ()),
+        *_ticket(connection, person),
+    )
 
 
 def _account(connection: sqlite3.Connection, person: sqlite3.Row) -> tuple[Fact, ...]:
@@ -60,7 +73,8 @@ def _account(connection: sqlite3.Connection, person: sqlite3.Row) -> tuple[Fact,
 def _key(connection: sqlite3.Connection, person: sqlite3.Row) -> tuple[Fact, ...]:
     """The key that "my key" means for an admin, who may change keys: a fact only where the account has one live key."""
     rows = connection.execute(
-        "SELECT key_id FROM api_keys WHERE account_id = ? AND tenant = ? AND replaced_by IS NULL",
+        "SELECT key_id FROM api_keys WHERE account_id = ? AND tenant = ? AND replaced_by IS NULL"
+        " AND deleted_at IS NULL",
         (person["account_id"], person["tenant"]),
     ).fetchall()
     return tuple(Fact(name="key_id", value=row["key_id"], source=f"api_key://{row['key_id']}") for row in rows[:1]

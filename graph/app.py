@@ -1,8 +1,8 @@
 """The one composition root: settings and ports in, an app out. Command line, notebooks, tests and evals use it."""
 
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,11 @@ from graph.admission import check_messages
 from graph.build import Graph, build
 from graph.clock import RandomIds, SystemClock
 from graph.conversation import Conversation
+from graph.domain_check import check_domain
+from graph.home import claim_home
 from graph.master_secret import master_secret
 from graph.models.registry import open_model
+from graph.rows import Ports, make_nodes
 from graph.savers import async_sqlite_saver, sqlite_saver, sqlite_store
 from graph.scope import Identity
 from graph.seal import HmacSeal
@@ -26,34 +29,17 @@ from graph.stores.ownership import SqlOwnership
 from graph.stores.records import SqlDecisionLog
 from graph.stores.run_lock import SqlRunLock
 from graph.tokens import EncodingCounter
-from nodes.execute import make_execute
-from nodes.log import make_log
-from nodes.pack import make_pack
-from nodes.pack.budget import Window
-from nodes.plan import make_plan
-from nodes.propose import make_propose
-from nodes.resolve import make_resolve
-from nodes.retrieve import make_retrieve
-from nodes.validate import make_validate
 from retrieval.embed import MiniLM
+from retrieval.ingest import IngestReport
 from retrieval.library import Library
 from retrieval.memory import StoreMemory
-from state.context import RequestSettings
 from state.domain import Domain
 from state.node import Node
 from state.ports import (
-    Artifacts,
     Clock,
-    DecisionLog,
     Embedder,
     Ids,
-    Index,
-    Ledger,
-    Lexical,
-    MemoryStore,
     Model,
-    Seal,
-    TokenCounter,
 )
 
 # The embedder of documents and queries: any state.ports.Embedder. Another one needs a library ingested anew.
@@ -66,24 +52,6 @@ class DomainNotLoaded(ImportError):
 
 class UnknownPort(TypeError):
     """open_app was given a port it does not have."""
-
-
-@dataclass
-class Ports:
-    """Every live object behind the graph. Each may be replaced by name in `open_app`."""
-
-    clock: Clock
-    ids: Ids
-    domain: Domain
-    model: Model
-    tokens: TokenCounter
-    artifacts: Artifacts
-    log: DecisionLog
-    ledger: Ledger
-    seal: Seal
-    index: Index
-    lexical: Lexical
-    memory: MemoryStore
 
 
 def open_app(settings: Settings | None = None, *, only_authenticated: bool = False, **ports: Any) -> "App":
@@ -100,15 +68,26 @@ def open_app(settings: Settings | None = None, *, only_authenticated: bool = Fal
 
 
 class App(Conversation):
-    """The compiled graph with everything behind it. Close it, or use it as a context manager."""
+    """The compiled graph with everything behind it. Close it, or use it as a context manager.
+
+    `ingested` says what became of the domain's own corpus at opening, broken documents included.
+    """
 
     closing: ExitStack
 
     def __init__(
-        self, settings: Settings, ports: Ports, nodes: Sequence[Node], drawing: Graph, **conversation: Any
+        self,
+        settings: Settings,
+        ports: Ports,
+        library: Library,
+        ingested: IngestReport,
+        nodes: Sequence[Node],
+        drawing: Graph,
+        **conversation: Any,
     ) -> None:
         super().__init__(**conversation)
-        self.settings, self.ports, self.nodes, self.drawing = settings, ports, tuple(nodes), drawing
+        self.settings, self.ports, self.library, self.ingested = settings, ports, library, ingested
+        self.nodes, self.drawing = tuple(nodes), drawing
 
     @asynccontextmanager
     async def asynchronous(self) -> AsyncIterator[Any]:
@@ -131,13 +110,17 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     settings.make_home()
     clock: Clock = given.pop("clock", None) or SystemClock()
     ids: Ids = given.pop("ids", None) or RandomIds()
-    domain: Domain = given.pop("domain", None) or load_domain(settings.domain, settings.home / "domain", clock)
+    domain: Domain | None = given.pop("domain", None)
+    if domain is None:
+        claim_home(settings.home, settings.domain)
+        domain = load_domain(settings.domain, settings.home / "domain", clock)
     stack.callback(domain.close)
+    check_domain(domain)
     database = open_database(settings.database)
     stack.callback(database.close)
     secret = master_secret(settings)
-    library = _library(settings, domain, clock, given.pop("embedder", None), stack, given.get("progress"))
-    given.pop("progress", None)
+    library = stack.enter_context(open_library(settings, given.pop("embedder", None)))
+    ingested = library.ingest(domain.corpus, clock.now(), progress=given.pop("progress", None))
     store = stack.enter_context(sqlite_store(settings.memory_file))
     memory = StoreMemory(store)
     for record in domain.memories:
@@ -171,6 +154,8 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     return App(
         settings,
         ports,
+        library,
+        ingested,
         nodes,
         drawing,
         graph=drawing.compile(checkpointer=saver, name="expediente"),
@@ -185,6 +170,12 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     )
 
 
+def open_library(settings: Settings, embedder: Embedder | None = None) -> Library:
+    """The library alone, without the domain: for reading folders in. Raises SettingsError, EmbedderMismatch,
+    StoreUnavailable."""
+    return Library.open(settings.make_home() / "library", embedder or EMBEDDER())
+
+
 def open_identity(settings: Settings) -> Identity:
     """The domain's principals and the ownership rows alone: what stands before a server needs no more (graph.auth).
 
@@ -197,46 +188,13 @@ def open_identity(settings: Settings) -> Identity:
     return Identity(domain, ownership, clock, None)
 
 
-def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) -> tuple[Node, ...]:
-    """The eight nodes, each with exactly the ports of its row."""
-    domain = ports.domain
-    tools = {tool.contract.name: tool for tool in domain.tools}
-    contracts = {name: tool.contract for name, tool in tools.items()}
-    window = Window(window_tokens=settings.window_tokens, reserved_output_tokens=settings.reserved_output_tokens)
-    request = RequestSettings(max_output_tokens=settings.reserved_output_tokens, temperature=settings.temperature)
-    return (
-        make_resolve(clock=ports.clock, ids=ports.ids, artifacts=ports.artifacts, log=ports.log),
-        make_plan(table=domain.table, policies=domain.policies),
-        make_retrieve(index=ports.index, lexical=ports.lexical, memory=ports.memory, artifacts=ports.artifacts),
-        make_pack(
-            artifacts=ports.artifacts,
-            log=ports.log,
-            tokens=ports.tokens,
-            window=window,
-            settings=request,
-            sections=domain.instructions,
-            examples=domain.examples,
-            contracts=contracts,
-            policies=domain.policies,
-        ),
-        make_propose(model=ports.model, artifacts=ports.artifacts),
-        make_validate(
-            artifacts=ports.artifacts,
-            log=ports.log,
-            clock=ports.clock,
-            seal=ports.seal,
-            pause=pause,
-            contracts=contracts,
-            policies=domain.policies,
-            resources=domain.resources,
-        ),
-        make_execute(artifacts=ports.artifacts, ledger=ports.ledger, clock=ports.clock, seal=ports.seal, tools=tools),
-        make_log(artifacts=ports.artifacts, log=ports.log, policies=domain.policies),
-    )
-
-
 def load_domain(name: str, folder: Path, clock: Clock) -> Domain:
-    """The domain package of that name, opened on its own data folder. Raises DomainNotLoaded."""
+    """The domain package of that name, opened on its own data folder. Raises DomainNotLoaded.
+
+    It is looked for among what is installed, then where the process was started.
+    """
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
     try:
         module = import_module(name)
     except ImportError as error:
@@ -250,19 +208,6 @@ def load_domain(name: str, folder: Path, clock: Clock) -> Domain:
     folder.mkdir(parents=True, exist_ok=True)
     domain: Domain = load(folder, clock.now())
     return domain
-
-
-def _library(
-    settings: Settings,
-    domain: Domain,
-    clock: Clock,
-    embedder: Embedder | None,
-    stack: ExitStack,
-    progress: Callable[[int, int], None] | None,
-) -> Library:
-    library = stack.enter_context(Library.open(settings.home / "library", embedder or EMBEDDER()))
-    library.ingest(domain.corpus, clock.now(), progress=progress)
-    return library
 
 
 def _model(settings: Settings, domain: Domain) -> Model:

@@ -17,6 +17,7 @@ from state.policy import Policy, effective
 from state.ports import Artifacts, Clock, DecisionLog, Ids, Ledger
 from state.record import DecisionRecord
 from state.run import Scope
+from state.verdict import NeedsApproval
 from state.work import LapOutcome, TaskState
 
 Answer = Literal["approve", "reject"]
@@ -79,7 +80,10 @@ class Conversation:
             waiting = self._waiting(scope)
             asked = {call["call_id"]: (one.id, call) for one in waiting for call in one.value["approvals"]}
             if not answers:
-                raise NothingPending(f"got no answer; pending on this thread: {', '.join(sorted(asked)) or 'nothing'}")
+                raise NothingPending(
+                    f"got no answer; pending on this thread: {', '.join(sorted(asked)) or 'nothing'}; answer a call by "
+                    "its id with approve or reject"
+                )
             resumed: dict[str, dict[str, Any]] = {}
             for call_id, decision in answers.items():
                 if call_id not in asked:
@@ -156,6 +160,7 @@ class Conversation:
         for record in self._chain(scope, channels.get("head")):
             for verdict in record.verdicts:
                 if verdict.call_id == call_id:
-                    return f"call {call_id} is already decided ({verdict.verdict}); nothing was changed"
+                    became = "abandoned by a later question" if isinstance(verdict, NeedsApproval) else verdict.verdict
+                    return f"call {call_id} is already decided ({became}); nothing was changed"
         allowed = ", ".join(pending) or "nothing: ask first"
         return f"got call {call_id}; pending on this thread: {allowed}"

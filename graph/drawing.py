@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from graph.app import Ports, make_nodes
 from graph.build import ORDER, build
+from graph.rows import Ports, make_nodes
 from graph.settings import Settings
 from state.domain import DecisionTable, Domain
 from state.node import Node

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from graph.admission import BadInput
 from graph.app import DomainNotLoaded
 from graph.conversation import NothingPending
+from graph.domain_check import DomainBroken
 from graph.models.registry import ModelNotConfigured
 from graph.scope import NotYours, ThreadNeeded, UnknownPrincipal
 from graph.settings import SettingsError
@@ -41,9 +42,11 @@ _NEEDED = (
     retrieval.EmbedderMismatch,
     retrieval.EmbedderUnavailable,
     retrieval.BrokenDocument,
+    retrieval.CorpusMissing,
     retrieval.IngestBusy,
     retrieval.IngestIncomplete,
     DomainNotLoaded,
+    DomainBroken,
     DomainUnavailable,
     ModelNotConfigured,
     ModelError,

@@ -110,13 +110,12 @@ class Reading:
 
     def effects(self, records: Sequence[DecisionRecord]) -> tuple[EffectShown, ...]:
         """The ledger's effects that belong to these decisions, oldest first."""
-        by_parent = {record.parent: record for record in records}
+        shown = {(record.parent, record.proposal_ref) for record in records}
         made = []
         for row in self._ledger.rows(self._scope.tenant, self._scope.thread):
-            record = by_parent.get(row.claim.parent)
-            if record is None:
+            if (row.claim.parent, row.claim.proposal_ref) not in shown:
                 continue
-            proposal = self.proposal(record.proposal_ref)
+            proposal = self.proposal(row.claim.proposal_ref)
             arguments: dict[str, JsonValue] = {}
             if isinstance(proposal, Act):
                 call = proposal.calls[row.claim.ordinal]

@@ -65,7 +65,7 @@ class Identity:
 
     def principal(self, name: str) -> Principal:
         """The principal of that name, with today's facts. Raises UnknownPrincipal."""
-        found = self._domain.principal(name)
+        found = self._domain.principal(name) if name.isprintable() else None
         if found is None:
             raise UnknownPrincipal(name)
         return found

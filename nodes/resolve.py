@@ -22,10 +22,11 @@ class Reads(Value):
 
 
 class Writes(Value):
-    """The lap's request context, and the task with its objective."""
+    """The lap's request context, the task with its objective, and a new message with an id of ours."""
 
     request: RequestContext
     task: TaskState
+    messages: list[Any] = []
 
 
 class NotOneHumanMessage(ValueError):
@@ -41,11 +42,13 @@ def make_resolve(*, clock: Clock, ids: Ids, artifacts: Artifacts, log: DecisionL
         turn_ref = artifacts.put(scope.tenant, text)
         task = reads.task or TaskState()
         edited = _edited(log, scope, reads.head, task)
-        new_turn = task.objective is None or task.status is not None or task.objective.ref != turn_ref
-        if new_turn:
+        messages: list[Any] | None = None
+        if not goes_on(task, message_id, turn_ref):
             index = 1 if task.objective is None else task.objective.index + 1
-            turn = UserTurn(index=index, message_id=message_id or ids.new("msg"), ref=turn_ref, at=now)
+            turn = UserTurn(index=index, message_id=ids.new("msg"), ref=turn_ref, at=now)
             task = _new_turn(task, turn, reads.head)
+            # With an id of ours the message is known again; the next one, even of the same words, has another.
+            messages = [{"type": "human", "content": text, "id": turn.message_id}]
         elif edited:
             task = task.model_copy(update={"steps": ()})  # they were planned for another state
         assert task.objective is not None
@@ -54,14 +57,24 @@ def make_resolve(*, clock: Clock, ids: Ids, artifacts: Artifacts, log: DecisionL
             now=now,
             locale=scope.principal.locale,
             message_id=task.objective.message_id,
-            turn_ref=turn_ref,
+            turn_ref=task.objective.ref,
             turn_index=task.objective.index,
             parent=reads.head,
             edited=edited,
         )
-        return Writes(request=request, task=task)
+        if messages is None:
+            return Writes(request=request, task=task)
+        return Writes(request=request, task=task, messages=messages)
 
     return Node("resolve", Reads, Writes, run, ports=("clock", "ids", "artifacts", "decision log"))
+
+
+def goes_on(task: TaskState, message_id: str | None, turn_ref: str) -> bool:
+    """Whether the last message is the one the task is at work on, not a new one."""
+    objective = task.objective
+    if objective is None or task.status is not None:
+        return False
+    return (objective.message_id, objective.ref) == (message_id, turn_ref)
 
 
 def human_message(messages: Sequence[Any]) -> tuple[str | None, str]:
@@ -87,7 +100,9 @@ def human_message(messages: Sequence[Any]) -> tuple[str | None, str]:
     if not isinstance(content, str) or not content.strip():
         raise NotOneHumanMessage("got an empty message; send the question as text")
     identity = fields.get("id")
-    return (identity if isinstance(identity, str) else None), content
+    # Half a character cannot be stored: it becomes the sign for what could not be read, once and here.
+    readable = content.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return (identity if isinstance(identity, str) else None), readable
 
 
 def _edited(log: DecisionLog, scope: Scope, head: str | None, task: TaskState) -> bool:

@@ -63,6 +63,11 @@ class Catalogue:
         with reachable("catalogue"), self.engine.connect() as connection:
             return tuple(map(_entry, connection.execute(_ENTRIES, {"tenants": tenant_names})))
 
+    def admitted(self, access: Access) -> tuple[Entry, ...]:
+        """All document versions that an access may see, in force or not. Raises AccessUnknown."""
+        known_groups(access)
+        return tuple(entry for entry in self.entries(tenants(access)) if entry.admitted(access))
+
     def readable(self, chunk_ids: Sequence[str], access: Access) -> Readable:
         """The chunks among some ids that the access may read now: live, admitted and in force.
 
@@ -108,7 +113,7 @@ class Catalogue:
             held = self._named.get(key)
         if held and held.revisions == stands and held.from_us <= now_us < held.until_us:
             return held.name
-        visible = [entry for entry in self.entries(tenants(access)) if entry.admitted(access)]
+        visible = self.admitted(access)
         turns = sorted({turn for entry in visible for turn in (entry.window.from_us, entry.window.until_us)})
         name = digest([[e.generation, _status(e.window.out_of_force(now_us))] for e in visible])[:16]
         named = _Named(
@@ -187,6 +192,7 @@ def _entry(row: Row[Any]) -> Entry:
         document_id=row.document_id,
         version=row.version,
         generation=row.generation,
+        origin=row.origin,
         file=row.file,
         acl=tuple(json.loads(row.acl)),
         product=row.product,

@@ -36,7 +36,7 @@ def chunk_document(document: Document, generation: str, limit_chars: int = LIMIT
         blocks = [*plain_blocks(document.text, document.body_start, limit_chars)]
     else:
         blocks = markdown_blocks(document.text, document.body_start, limit_chars)
-    title = title_of(document.front, next((block.heading for block in blocks if block.heading), None))
+    title = title_of(document, next((block.heading for block in blocks if block.heading), None))
     pieces = [
         (section, ordinal, span)
         for section in _sections(blocks)
@@ -67,8 +67,11 @@ def chunk_document(document: Document, generation: str, limit_chars: int = LIMIT
 
 
 def generation_of(document: Document, recipe: str) -> str:
-    """The name of a document version in one state: 16 hex digits that change with text, front matter or recipe."""
-    return digest([document.front.tenant, document.source, document.text, recipe])[:16]
+    """The name of a document version in one state: 16 hex digits that change with text, front matter or recipe.
+
+    The front matter counts by itself: who may read a document need not stand in its text.
+    """
+    return digest([document.front.model_dump(mode="json"), document.text, document.body_start, recipe])[:16]
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:

@@ -13,6 +13,9 @@ from retrieval.faults import BrokenDocument
 from state.context import Classification
 from state.value import Value
 
+MAX_ID_CHARS = 200
+MAX_BYTES = 4_000_000  # of one file: about five thousand chunks
+
 _FENCED = re.compile(r"\A---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -46,7 +49,7 @@ def _as_versions(value: object) -> object:
     return [_as_version(part) for part in (value if isinstance(value, list) else [value])]
 
 
-DocumentId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9/_.-]*$", max_length=200)]
+DocumentId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9/_.-]*$", max_length=MAX_ID_CHARS)]
 Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=60), BeforeValidator(_as_version)]
 Moment = Annotated[AwareDatetime, BeforeValidator(_as_moment)]
 Names = Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], BeforeValidator(_as_list)]
@@ -77,12 +80,16 @@ class FrontMatter(Value):
 
 
 class Document(Value):
-    """One version of a document. `body_start` is where the text begins behind the front matter."""
+    """One version of a document. `body_start` is where the text begins behind the front matter.
+
+    `by_place` says that its id is made of where the file lies, not one that the file gives.
+    """
 
     front: FrontMatter
     file: str
     text: str
     body_start: int = Field(ge=0)
+    by_place: bool = False
 
     @property
     def source(self) -> str:
@@ -96,27 +103,50 @@ def parse_document(file: str, raw: bytes) -> Document:
     The text is decoded and otherwise unchanged, so that spans count characters of the original.
     Raises BrokenDocument with the reason.
     """
+    text = decoded(file, raw)
+    keys, body_start = front_matter(file, text)
+    if keys is None:
+        raise BrokenDocument(file, "no front matter; begin with a line `---`, keys id, version, tenant, a line `---`")
+    return described(file, text, keys, body_start)
+
+
+def decoded(file: str, raw: bytes) -> str:
+    """A file's bytes as text. Raises BrokenDocument for what is too large or no text at all."""
+    refuse_too_large(file, len(raw))
+    if b"\0" in raw:
+        raise BrokenDocument(file, "binary: it holds a zero byte; save it as text in UTF-8, or take it out")
     try:
-        text = raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         raise BrokenDocument(file, f"not UTF-8 at byte {fault.start}; save the file as UTF-8") from fault
+
+
+def refuse_too_large(file: str, size: int) -> None:
+    """Raises BrokenDocument for more bytes than one file may have."""
+    if size > MAX_BYTES:
+        raise BrokenDocument(file, f"too large: {size:,} bytes, at most {MAX_BYTES:,}; split it into several files")
+
+
+def front_matter(file: str, text: str) -> tuple[dict[str, Any] | None, int]:
+    """The keys of a text's front matter, not yet checked, and where the body begins; None where there is none.
+
+    Raises BrokenDocument for one that cannot be read.
+    """
     fenced = _FENCED.match(text)
     if fenced is None:
-        raise BrokenDocument(file, "no front matter; begin with a line `---`, keys id, version, tenant, a line `---`")
-    front = _front_matter(file, fenced[1])
-    if not text[fenced.end() :].strip():
-        raise BrokenDocument(file, "no text behind the front matter; write some, or delete the file")
-    return Document(front=front, file=file, text=text, body_start=fenced.end())
-
-
-def _front_matter(file: str, source: str) -> FrontMatter:
+        return None, 0
     try:
-        keys: Any = yaml.safe_load(source)
+        keys: Any = yaml.safe_load(fenced[1])
     except (yaml.YAMLError, ValueError) as fault:
         # PyYAML raises a bare ValueError for a date such as 2026-13-40.
         raise BrokenDocument(file, f"the front matter is not valid YAML: {' '.join(str(fault).split())}") from fault
     if not isinstance(keys, dict):
         raise BrokenDocument(file, "the front matter holds no keys; write lines such as `id: runbook/api-keys`")
+    return keys, fenced.end()
+
+
+def described(file: str, text: str, keys: dict[str, Any], body_start: int, *, by_place: bool = False) -> Document:
+    """A document from its text and the keys that describe it. Raises BrokenDocument."""
     try:
         front = FrontMatter.model_validate(keys)
     except ValidationError as fault:
@@ -125,7 +155,10 @@ def _front_matter(file: str, source: str) -> FrontMatter:
         raise BrokenDocument(file, "effective_to: does not lie after effective_from; mend one of the two")
     if not {front.version, f"{front.id}@{front.version}"}.isdisjoint(front.supersedes):
         raise BrokenDocument(file, "supersedes: names the version itself; name an older one")
-    return front
+    if not text[body_start:].strip():
+        where = " behind the front matter" if body_start else ""
+        raise BrokenDocument(file, f"no text{where}; write some, or delete the file")
+    return Document(front=front, file=file, text=text, body_start=body_start, by_place=by_place)
 
 
 def _reason(fault: Any) -> str:
@@ -137,6 +170,6 @@ def _reason(fault: Any) -> str:
     return f"{key}: {fault['msg'].removeprefix('Value error, ')}"
 
 
-def title_of(front: FrontMatter, first_heading: str | None) -> str:
-    """The title to show: the front matter's, else the first heading, else the id's last part."""
-    return front.title or first_heading or PurePosixPath(front.id).name
+def title_of(document: Document, first_heading: str | None) -> str:
+    """The title to show: the front matter's, else the first heading, else the name of the file."""
+    return document.front.title or first_heading or PurePosixPath(document.file).stem

@@ -13,6 +13,7 @@ class Entry(Value):
     document_id: str
     version: str
     generation: str
+    origin: str
     file: str
     acl: tuple[str, ...]
     product: str

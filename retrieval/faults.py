@@ -32,6 +32,10 @@ class BrokenDocument(ValueError):
         self.reason = reason
 
 
+class CorpusMissing(FileNotFoundError):
+    """There is nothing to read where documents should be."""
+
+
 class IngestBusy(RuntimeError):
     """Another process is ingesting into the same library folder."""
 

@@ -9,16 +9,17 @@ from typing import Literal
 
 from retrieval.branch import ChunkStore, Generation
 from retrieval.chunk import RECIPE, chunk_document, generation_of
-from retrieval.document import Document, parse_document
-from retrieval.faults import BrokenDocument, IngestBusy, StoreUnavailable
+from retrieval.document import Document
+from retrieval.faults import IngestBusy, StoreUnavailable
+from retrieval.folder import Broken, contents
+from retrieval.intake import Intake
+from retrieval.origins import apart, withdrawn
 from retrieval.publish import Edition, Held, Publisher
 from retrieval.tables import reachable
-from state.run import PUBLIC_TENANT
 from state.value import Value
 
-BATCH_CHUNKS = 256  # written and committed together; progress is told after each
+BATCH_CHUNKS = 64  # written and committed together; progress is told after each
 LOCK_WAIT_S = 120.0
-SUFFIXES = {".md", ".txt"}
 
 
 class Ingested(Value):
@@ -31,69 +32,76 @@ class Ingested(Value):
     chunks: int = 0
 
 
-class Broken(Value):
-    """A file that was skipped, and why. What was live of it before stays live."""
-
-    file: str
-    reason: str
-
-
 class IngestReport(Value):
-    """What an ingest did, by source; broken files by name."""
+    """What an ingest did, by source; broken files by name. `other` counts files that were passed over by their kind."""
 
     documents: tuple[Ingested, ...]
     broken: tuple[Broken, ...]
+    other: int = 0
 
     def count(self, action: str) -> int:
         """How many documents were added, changed, unchanged or removed."""
         return sum(document.action == action for document in self.documents)
 
+    @property
+    def chunks(self) -> int:
+        """How many chunks were written."""
+        return sum(document.chunks for document in self.documents)
+
 
 def ingest(
-    folder: Path,
+    path: Path,
     *,
     publisher: Publisher,
     stores: Sequence[ChunkStore],
     now: datetime,
     limit_chars: int,
     recipe: str = "",
+    intake: Intake | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> IngestReport:
-    """Bring the stores to the state of a folder's *.md and *.txt files; unchanged ones are not touched.
+    """Bring the stores to the state of a folder's Markdown and text; unchanged files are not touched.
 
     A document that is no longer in the folder is withdrawn, unless its file is there and broken. `recipe` names what
-    else a chunk depends on (the embedder). `progress` gets chunks written and chunks in all.
-    Raises FileNotFoundError for a missing folder, IngestIncomplete, StoreUnavailable; what was committed stays.
+    else a chunk depends on (the embedder). Without an `intake` the folder is the domain's own corpus. With one the
+    path may also be a single file. `progress` gets chunks written and chunks in all.
+    Raises CorpusMissing, IngestIncomplete, StoreUnavailable; what was committed stays.
     """
-    if not folder.is_dir():
-        raise FileNotFoundError(f"no corpus folder at {folder}; give a folder with *.md or *.txt files")
+    found = contents(path, intake)
     _sweep(publisher, stores)
-    origin = str(folder.resolve())
-    held = {(row.tenant, f"{row.document_id}@{row.version}"): row for row in publisher.held()}
-    found, broken = _read(folder)
+    held = publisher.held()
+    documents, broken = (found.documents, found.broken) if intake is None else apart(found, held)
+    gone = withdrawn(found, documents, broken, held, intake)
+    by_key = {(row.tenant, row.source): row for row in held}
+    by_file = {(row.tenant, row.document_id, row.file): row for row in gone}
     done: list[Ingested] = []
     editions: list[Edition] = []
-    for document in found:
+    for document in documents:
         generation = generation_of(document, f"{RECIPE}/{limit_chars}/{recipe}")
-        before = held.get((document.front.tenant, document.source))
+        before = by_key.get((document.front.tenant, document.source))
         if before is not None and before.generation == generation:
-            if (before.file, before.origin) != (document.file, origin):
-                publisher.moved(before, document.file, origin)
+            if (before.file, before.origin) != (document.file, found.origin):
+                publisher.moved(before, document.file, found.origin)
             done.append(_done(document, "unchanged"))
             continue
-        editions.append(_cut(document, generation, limit_chars))
-        done.append(_done(document, "added" if before is None else "changed", len(editions[-1].chunks)))
-    seen = {(document.front.tenant, document.source) for document in found}
-    spoiled = {fault.file for fault in broken}
-    gone = [row for key, row in held.items() if row.origin == origin and key not in seen and row.file not in spoiled]
-    _write(editions, gone, origin, publisher, stores, now, progress)
-    for row in gone:
-        source = f"{row.document_id}@{row.version}"
-        done.append(Ingested(source=source, tenant=row.tenant, file=row.file, action="removed"))
+        chunks = chunk_document(document, generation, limit_chars)
+        editions.append(Edition(document=document, generation=generation, chunks=chunks))
+        replaced = by_file.pop((document.front.tenant, document.front.id, document.file), before)
+        done.append(_done(document, "added" if replaced is None else "changed", len(chunks)))
+    _write(editions, gone, found.origin, publisher, stores, now, progress)
     return IngestReport(
-        documents=tuple(sorted(done, key=lambda one: (one.source, one.tenant))),
+        documents=tuple(sorted([*done, *map(_removed, by_file.values())], key=lambda one: (one.source, one.tenant))),
         broken=tuple(sorted(broken, key=lambda one: one.file)),
+        other=found.other,
     )
+
+
+def withdraw(origin: str, *, publisher: Publisher, stores: Sequence[ChunkStore], now: datetime) -> tuple[Ingested, ...]:
+    """Take out all that was read under an origin. Raises StoreUnavailable."""
+    _sweep(publisher, stores)
+    gone = [row for row in publisher.held() if row.origin == origin]
+    _write((), gone, origin, publisher, stores, now, None)
+    return tuple(map(_removed, gone))
 
 
 @contextmanager
@@ -119,37 +127,6 @@ def exclusive(folder: Path) -> Iterator[None]:
         lock.close()
 
 
-def _read(folder: Path) -> tuple[list[Document], list[Broken]]:
-    """The folder's documents by source, so that the versions of one document are committed together."""
-    documents: dict[str, Document] = {}
-    broken: list[Broken] = []
-    for path in sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file()):
-        file = path.relative_to(folder).as_posix()
-        if file.startswith(".") or "/." in file:  # an editor's copy, not a document
-            continue
-        try:
-            document = parse_document(file, path.read_bytes())
-            _refuse_twin(document, documents)
-            documents[f"{document.source} {document.front.tenant}"] = document
-        except BrokenDocument as fault:
-            broken.append(Broken(file=file, reason=fault.reason))
-        except OSError as fault:
-            broken.append(Broken(file=file, reason=f"cannot be read: {fault.strerror}; check its permissions"))
-    return [documents[key] for key in sorted(documents)], broken
-
-
-def _refuse_twin(document: Document, others: dict[str, Document]) -> None:
-    """A source must name one document for whoever cites it; a public one is seen by every tenant."""
-    for other in others.values():
-        if other.source != document.source:
-            continue
-        tenants = {other.front.tenant, document.front.tenant}
-        if len(tenants) == 1 or PUBLIC_TENANT in tenants:
-            raise BrokenDocument(
-                document.file, f"{document.source} is already in {other.file}; give one of them another id or version"
-            )
-
-
 def _write(
     editions: Sequence[Edition],
     gone: Sequence[Held],
@@ -160,6 +137,9 @@ def _write(
     progress: Callable[[int, int], None] | None,
 ) -> None:
     total, written = sum(len(edition.chunks) for edition in editions), 0
+    left = list(gone)
+    if progress and total:
+        progress(0, total)
     for batch in _batches(editions):
         publisher.announce(batch)
         by_tenant: dict[str, list[Generation]] = {}
@@ -170,11 +150,14 @@ def _write(
         for tenant, generations in by_tenant.items():
             for store in stores:
                 store.add(tenant, generations)
-        publisher.publish(batch, (), origin, now)
+        # What a new version takes the place of goes in the same commit: no reader sees both, or neither.
+        ids = {(edition.document.front.tenant, edition.document.front.id) for edition in batch}
+        publisher.publish(batch, [row for row in left if (row.tenant, row.document_id) in ids], origin, now)
+        left = [row for row in left if (row.tenant, row.document_id) not in ids]
         if progress:
             progress(written, total)
-    if gone:
-        publisher.publish((), gone, origin, now)
+    if left:
+        publisher.publish((), left, origin, now)
     _sweep(publisher, stores)
 
 
@@ -204,10 +187,10 @@ def _batches(editions: Sequence[Edition]) -> Iterator[list[Edition]]:
         yield batch
 
 
-def _cut(document: Document, generation: str, limit_chars: int) -> Edition:
-    return Edition(document=document, generation=generation, chunks=chunk_document(document, generation, limit_chars))
-
-
 def _done(document: Document, action: Literal["added", "changed", "unchanged"], chunks: int = 0) -> Ingested:
     front = document.front
     return Ingested(source=document.source, tenant=front.tenant, file=document.file, action=action, chunks=chunks)
+
+
+def _removed(row: Held) -> Ingested:
+    return Ingested(source=row.source, tenant=row.tenant, file=row.file, action="removed")

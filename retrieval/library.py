@@ -11,7 +11,8 @@ from retrieval.catalogue import Catalogue
 from retrieval.chroma import ChromaIndex
 from retrieval.chunk import LIMIT_CHARS
 from retrieval.faults import StoreUnavailable
-from retrieval.ingest import IngestReport, exclusive, ingest
+from retrieval.ingest import Ingested, IngestReport, exclusive, ingest, withdraw
+from retrieval.intake import Intake
 from retrieval.lexical import FtsIndex
 from retrieval.publish import Publisher
 from retrieval.tables import open_catalogue
@@ -77,13 +78,14 @@ class Library:
         corpus: Path,
         now: datetime,
         *,
+        intake: Intake | None = None,
         limit_chars: int = LIMIT_CHARS,
         progress: Callable[[int, int], None] | None = None,
     ) -> IngestReport:
-        """Bring the library to the state of a folder of documents.
+        """Bring the library to the state of a folder of documents: the domain's corpus, or with an `intake` any other.
 
         `now` dates the audit log, `limit_chars` bounds a chunk, `progress` gets chunks written and chunks in all.
-        Raises FileNotFoundError, IngestBusy, IngestIncomplete, StoreUnavailable.
+        Raises CorpusMissing, IngestBusy, IngestIncomplete, StoreUnavailable.
         """
         with exclusive(self.folder):
             self.index.catch_up()
@@ -94,8 +96,16 @@ class Library:
                 now=now,
                 limit_chars=limit_chars,
                 recipe=f"{self._embedder.name}/{self._embedder.dimension}",
+                intake=intake,
                 progress=progress,
             )
+
+    def withdraw(self, folder: Path, intake: Intake, now: datetime) -> tuple[Ingested, ...]:
+        """Take out what a folder brought for a tenant, also when the folder is gone. Raises as `ingest` does."""
+        with exclusive(self.folder):
+            self.index.catch_up()
+            stores = (self.index, self.lexical)
+            return withdraw(intake.origin(folder), publisher=self._publisher, stores=stores, now=now)
 
     def generation(self, access: Access) -> str:
         """The name of everything an access may see now: it changes exactly when that changes. About 0.2 ms."""

@@ -40,6 +40,11 @@ class Held(Value):
     generation: str
     file: str
     origin: str
+    acl: tuple[str, ...]
+
+    @property
+    def source(self) -> str:
+        return f"{self.document_id}@{self.version}"
 
 
 class Ended(Value):
@@ -64,7 +69,8 @@ class Publisher:
         """Every document version there is."""
         query = select(*(documents.c[name] for name in Held.model_fields))
         with reachable("catalogue"), self._engine.connect() as connection:
-            return tuple(Held(**row._mapping) for row in connection.execute(query))
+            rows = connection.execute(query)
+            return tuple(Held(**{**row._mapping, "acl": tuple(json.loads(row.acl))}) for row in rows)
 
     def leftovers(self) -> tuple[tuple[str, str], ...]:
         """Tenant and name of each generation that lies in the stores and is not live."""

@@ -164,6 +164,8 @@ class Claim(Value):
     tool: str
     arguments_digest: str
     effect: str
+    proposal_ref: str
+    opened_by: str | None = None
 
 
 class Claimed(Value):

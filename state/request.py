@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import JsonValue
+from pydantic import JsonValue, field_validator
 
 from state.canonical import canonical_json, digest
 from state.context import RequestSettings
@@ -64,6 +64,12 @@ class Reply(Value):
     finish_reason: Literal["stop", "tool_calls", "length", "refused", "unknown"]
     usage: Usage = Usage()
     model: str
+
+    @field_validator("text", "model")
+    @classmethod
+    def _readable(cls, text: str) -> str:
+        # Half characters come from servers, and no store or record can carry them.
+        return text.encode(errors="replace").decode()
 
 
 class AttemptOutcome(Value):

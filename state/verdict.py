@@ -1,10 +1,13 @@
-"""What code says of a proposal: one verdict per call, sealed so that a channel write cannot forge one."""
+"""What code says of a proposal: one verdict per call, sealed so that a channel write cannot forge one.
+
+Every verdict carries a seal over its own content, the thread, its owner and the lap's request.
+"""
 
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, TypeAdapter
 
-from state.value import Value
+from state.value import Sealed, Value
 
 ANSWER = "answer"  # the call id that stands for a proposal's answer
 
@@ -29,19 +32,23 @@ class Approval(Value):
     at: AwareDatetime
 
 
-class Allowed(Value):
-    """The call may run. `seal` covers thread, head, call digest and the approval, if any."""
+class Allowed(Sealed):
+    """The call may run. `bound` names exactly this call (state.checks.binding); the effect happens once per `bound`.
+
+    `opened_by` is the record of the plan lap that opened the effect.
+    """
 
     verdict: Literal["allowed"] = "allowed"
     call_id: str
     rule: str
     policy_version: str
-    seal: str
+    bound: str
+    opened_by: str | None = None
     approval: Approval | None = None
     request: ApprovalRequest | None = None
 
 
-class Accepted(Value):
+class Accepted(Sealed):
     """The proposal is not a call and may stand: an answer whose sources resolve, a plan. Nothing acts on it."""
 
     verdict: Literal["accepted"] = "accepted"
@@ -50,7 +57,7 @@ class Accepted(Value):
     policy_version: str
 
 
-class Denied(Value):
+class Denied(Sealed):
     """The call may not run. Rule and reason are ours and repeat no value of the call (M6)."""
 
     verdict: Literal["denied"] = "denied"
@@ -62,7 +69,7 @@ class Denied(Value):
     request: ApprovalRequest | None = None
 
 
-class NeedsApproval(Value):
+class NeedsApproval(Sealed):
     """The call waits for a person. `note` says why the last answer was not taken."""
 
     verdict: Literal["needs_approval"] = "needs_approval"
@@ -70,7 +77,6 @@ class NeedsApproval(Value):
     rule: str
     policy_version: str
     request: ApprovalRequest
-    seal: str
     note: str = ""
 
 

@@ -1,12 +1,13 @@
 """The work of one run: what is to be decided, what the model proposes, and the task state (S2)."""
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AwareDatetime, Field, JsonValue, TypeAdapter
+from pydantic import AwareDatetime, Field, JsonValue, TypeAdapter, model_validator
 
 from state.value import Value
 
+MOST_CALLS = 16  # in one proposal
 KEPT = 32  # rejections, open questions and actions the checkpoint keeps; older ones stay in the chain (S2)
 
 
@@ -100,7 +101,14 @@ class Act(Value):
     """Call tools."""
 
     type: Literal["act"] = "act"
-    calls: tuple[ToolCall, ...] = Field(min_length=1)
+    calls: tuple[ToolCall, ...] = Field(min_length=1, max_length=MOST_CALLS)
+
+    @model_validator(mode="after")
+    def _each_id_once(self) -> Self:
+        # A verdict is found by its call's id: two calls of one id would share it.
+        if len({call.call_id for call in self.calls}) != len(self.calls):
+            raise ValueError("two calls of a proposal have one id")
+        return self
 
 
 class Search(Value):

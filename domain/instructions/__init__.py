@@ -16,6 +16,7 @@ SECTIONS = (
     "decide_act",
     "decide_answer",
     "decide_report",
+    "decide_clarify",
     "decide_escalate",
 )
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from domain.database import Database
-from domain.ownership import visible_account, visible_key
+from domain.ownership import EVERY_ROLE, visible_account, visible_key
 from domain.times import stamp
-from domain.tools.arguments import EVERY_ROLE, AccountId, failing_typed, not_found
+from domain.tools.arguments import AccountId, failing_typed, not_found
 from state.tools import Effect, OutputField, Tool, ToolContext, tool
 
 
@@ -22,6 +22,8 @@ def account_tools(database: Database) -> tuple[Tool, ...]:
             OutputField(name="plan", trust="system"),
             OutputField(name="standing", trust="system"),
             OutputField(name="requests_per_minute", trust="system"),
+            OutputField(name="requests_per_month", trust="system"),
+            OutputField(name="requests_left_this_month", trust="system"),
             OutputField(name="key_in_use", trust="system"),
             OutputField(name="customer_since", trust="system"),
             OutputField(name="checked_at", trust="system"),
@@ -29,7 +31,7 @@ def account_tools(database: Database) -> tuple[Tool, ...]:
         ),
     )
     def get_account(context: ToolContext, *, account_id: AccountId) -> dict[str, Any]:
-        """Get an account's plan, payment standing, request limit per minute and the id of its key in use.
+        """Get an account (cuenta): its plan, payment standing, limits, requests left this month and key in use.
 
         Errors: `not_found`, `unavailable`.
         """
@@ -43,6 +45,8 @@ def account_tools(database: Database) -> tuple[Tool, ...]:
             "plan": row["plan"],
             "standing": row["standing"],
             "requests_per_minute": row["requests_per_minute"],
+            "requests_per_month": row["requests_per_month"],
+            "requests_left_this_month": max(0, row["requests_per_month"] - row["requests_this_month"]),
             "key_in_use": key["key_id"] if key else None,
             "customer_since": row["created_at"],
             "checked_at": stamp(context.now),

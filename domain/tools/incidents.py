@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from domain.database import Database
+from domain.ownership import EVERY_ROLE
 from domain.times import stamp
-from domain.tools.arguments import EVERY_ROLE, failing_typed
+from domain.tools.arguments import failing_typed
 from state.run import PUBLIC_TENANT
 from state.tools import Effect, OutputField, Tool, ToolContext, tool
 
@@ -48,7 +49,7 @@ def incident_tools(database: Database) -> tuple[Tool, ...]:
     def search_incidents(
         context: ToolContext, *, query: Query = None, component: Component = None
     ) -> list[Mapping[str, Any]]:
-        """Search open and past incidents: outages, errors and delays of the service, webhooks, dashboard or billing.
+        """Search open and past incidents (incidencias): outages, errors and delays of API, webhooks or billing.
 
         Newest first; with a query, those first whose title and summary share most of its words, and only those that
         share one. Errors: `unavailable`.

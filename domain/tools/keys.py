@@ -1,15 +1,23 @@
 """Reading the state of an API key."""
 
+import sqlite3
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from domain.database import Database
-from domain.ownership import visible_account, visible_key
+from domain.ownership import EVERY_ROLE, visible_account, visible_key
 from domain.times import stamp
-from domain.tools.arguments import EVERY_ROLE, AccountId, KeyId, failing_typed, not_found
+from domain.tools.arguments import AccountId, KeyId, failing_typed, not_found
 from state.tools import Effect, OutputField, Tool, ToolContext, ToolError, tool
 
+KEYS = """
+    SELECT account_id, key_id, status, reason, in_use, created_at, changed_at, expires_at, label
+    FROM api_keys
+    WHERE account_id = :account_id AND tenant = :tenant AND deleted_at IS NULL
+    ORDER BY in_use DESC, created_at DESC, key_id
+"""
 KeyIdOrInUse = Annotated[KeyId | None, Field(description="The id of one API key; without it, the key in use.")]
 
 
@@ -49,9 +57,7 @@ def key_tools(database: Database) -> tuple[Tool, ...]:
             if row is None:
                 raise not_found("API key")
         checked_at = stamp(context.now)
-        # A key can pass its last day between two runs of the job that writes the status. Stamps sort as text.
-        lapsed = row["status"] == "active" and row["expires_at"] is not None and row["expires_at"] <= checked_at
-        status = "expired" if lapsed else row["status"]
+        status = _status(row, checked_at)
         found = {
             "account_id": row["account_id"],
             "key_id": row["key_id"],
@@ -64,4 +70,55 @@ def key_tools(database: Database) -> tuple[Tool, ...]:
         }
         return {name: value for name, value in found.items() if value is not None}
 
-    return (check_api_key_status,)
+    @tool(
+        effect=Effect.READ,
+        roles=EVERY_ROLE,
+        resources={"account_id": "account"},
+        idempotent=True,
+        max_rows=50,
+        output=(
+            OutputField(name="account_id", trust="system"),
+            OutputField(name="key_id", trust="system"),
+            OutputField(name="status", trust="system"),
+            OutputField(name="reason", trust="system"),
+            OutputField(name="in_use", trust="system"),
+            OutputField(name="created_at", trust="system"),
+            OutputField(name="expires_at", trust="system"),
+            OutputField(name="checked_at", trust="system"),
+            OutputField(name="label", trust="untrusted"),
+        ),
+    )
+    def list_api_keys(context: ToolContext, *, account_id: AccountId) -> list[Mapping[str, Any]]:
+        """List all API keys of an account (claves de la cuenta), the one in use first, each with status and last day.
+
+        Errors: `not_found`, `unavailable`.
+        """
+        with failing_typed(), database.read() as connection:
+            if visible_account(connection, context.scope, account_id) is None:
+                raise not_found("account")
+            rows = connection.execute(KEYS, {"account_id": account_id, "tenant": context.scope.tenant}).fetchall()
+        checked_at = stamp(context.now)
+        listed = [
+            {
+                "account_id": row["account_id"],
+                "key_id": row["key_id"],
+                "status": _status(row, checked_at),
+                "reason": row["reason"],
+                "in_use": bool(row["in_use"]),
+                "created_at": row["created_at"],
+                "expires_at": row["expires_at"],
+                "checked_at": checked_at,
+                "label": row["label"],
+            }
+            for row in rows
+        ]
+        return [{name: value for name, value in key.items() if value is not None} for key in listed]
+
+    return (check_api_key_status, list_api_keys)
+
+
+def _status(row: sqlite3.Row, now: str) -> str:
+    """The stored status, or `expired`: a key can pass its last day between two runs of the job that writes it."""
+    # Stamps sort as text.
+    lapsed = row["status"] == "active" and row["expires_at"] is not None and row["expires_at"] <= now
+    return "expired" if lapsed else str(row["status"])

@@ -1,4 +1,4 @@
-"""The one change the agent can make: replacing an API key."""
+"""Replacing an API key by a new one."""
 
 import hashlib
 import sqlite3
@@ -7,7 +7,7 @@ from typing import Any
 from domain.database import Database
 from domain.ownership import ADMIN, visible_key
 from domain.times import stamp
-from domain.tools.arguments import KeyId, failing_typed, not_found
+from domain.tools.arguments import KeyId, effect_key, failing_typed, key_reused, not_found
 from state.tools import Effect, OutputField, Tool, ToolContext, ToolError, tool
 
 # A disabled key waits for a review and a pending one for its owner: neither ends by making another key.
@@ -29,7 +29,7 @@ RETIRE = """
 
 
 def rotation_tools(database: Database) -> tuple[Tool, ...]:
-    """The tools that change keys."""
+    """The tool that rotates keys."""
 
     @tool(
         effect=Effect.WRITE,
@@ -53,8 +53,7 @@ def rotation_tools(database: Database) -> tuple[Tool, ...]:
         same result without a second rotation. Errors: `not_found`, `already_rotated`, `not_rotatable`,
         `idempotency_key_missing`, `idempotency_key_reused`, `unavailable`.
         """
-        if not context.idempotency_key:
-            raise ToolError("idempotency_key_missing", "a rotation needs the key of its effect")
+        effect_key(context)
         with failing_typed(), database.write() as connection:
             done = _already_done(connection, context, key_id)
             return done if done is not None else _rotate(connection, context, key_id)
@@ -70,7 +69,7 @@ def _already_done(connection: sqlite3.Connection, context: ToolContext, key_id: 
     if row is None:
         return None
     if (row["tenant"], row["key_id"]) != (context.scope.tenant, key_id):
-        raise ToolError("idempotency_key_reused", "this effect's key belongs to another rotation")
+        raise key_reused()
     return _result(row["account_id"], row["key_id"], row["new_key_id"], row["rotated_at"])
 
 

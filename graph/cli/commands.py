@@ -1,6 +1,7 @@
 """The commands and their options. Each imports what it does when it is called, so that `--help` is quick."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option, Typer
@@ -78,11 +79,61 @@ def resume(
 
 
 @agent.command()
+def chat(
+    as_: As,
+    thread: Annotated[str | None, Option(help="Go on with this thread, or name a new one.")] = None,
+    model: Model = None,
+    json: Annotated[bool, Option("--json", help="Print one JSON object per turn, each in one line.")] = False,
+) -> None:
+    """Talk, one line per turn; approvals are asked for where they come up. Exit: that of the last turn."""
+    from graph.cli.chat import chat as run
+
+    raise Exit(run(Screen(json), as_=as_, thread=thread, model=model))
+
+
+@agent.command()
 def show(thread: Annotated[str, Argument(help="The thread.")], as_: As, json: Json = False) -> None:
     """Show every decision of a thread with its working set: what was in, what was left out, and why."""
     from graph.cli.showing import show as run
 
     run(Screen(json), thread, as_=as_)
+
+
+@agent.command()
+def ingest(
+    path: Annotated[Path, Argument(help="A folder of Markdown or text, or one such file.")],
+    tenant: Annotated[str | None, Option(metavar="TENANT", help="Whose documents they are.")] = None,
+    public: Annotated[bool, Option("--public", help="Every tenant may read them.")] = False,
+    acl: Annotated[str | None, Option(metavar="G1,G2", help="Only these groups may read them.")] = None,
+    ignore: Annotated[
+        str | None, Option(metavar="K1,K2", help="Keys of front matter to pass over, such as tags,date.")
+    ] = None,
+    withdraw: Annotated[bool, Option("--withdraw", help="Take out what PATH brought before.")] = False,
+    json: Json = False,
+) -> None:
+    """Read documents in; unchanged ones cost nothing, vanished ones are withdrawn. Exit 0, or 4 with files skipped."""
+    from graph.cli.ingesting import ingest as run
+    from graph.cli.ingesting import intake_of
+    from graph.cli.ingesting import withdraw as take_out
+
+    intake = intake_of(tenant, public=public, acl=acl, passed_over=ignore)
+    raise Exit((take_out if withdraw else run)(Screen(json), path, intake))
+
+
+@agent.command()
+def corpus(
+    as_: Annotated[str | None, Option("--as", metavar="NAME@TENANT", help="What this principal may read.")] = None,
+    everything: Annotated[
+        bool, Option("--all", help="Everything, of every tenant: for whoever runs this machine.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """List the documents: version, scope, validity, chunks, and the folder they came from."""
+    from graph.cli.corpus import corpus as run
+
+    if (as_ is None) is not everything:
+        raise WrongUse("got neither or both of --as and --all; allowed: --as NAME@TENANT, or --all")
+    run(Screen(json), as_=as_)
 
 
 @agent.command()

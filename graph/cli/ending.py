@@ -50,19 +50,30 @@ def ending(app: "App", result: RunResult, *, as_: str, model: str | None) -> Ren
     return Group(*parts, Text(told, style="dim"), _command(look, indent=0))
 
 
+def answered(answer: AnswerShown | None, status: Status) -> RenderableType:
+    """The title of how a turn ended, and its answer with sources and what comes next."""
+    title, style = _TITLES[status]
+    parts = _answer(answer, _NEXT_TITLES.get(status, "Next steps")) if answer else ()
+    return Group(Text(title, style=style), *parts)
+
+
 def pending_calls(app: "App", result: RunResult, as_: str, model: str | None = None) -> RenderableType:
     """Each call that waits: what it would do, where its arguments come from, and the commands that answer it."""
-    now = app.ports.clock.now()
-    approver = _approver(app, as_)
-    manifest = result.decisions[-1].manifest if result.decisions else None
-    trusts = {item.item_id: item.trust.value for item in manifest.items} if manifest else {}
+    approver = approver_of(app, as_)
     parts: list[RenderableType] = []
     for call in result.pending:
-        parts += [*_call(call, trusts, now), Text(), *_commands(result.thread, call, approver, model), Text()]
+        parts += [pending_call(app, result, call), *_commands(result.thread, call, approver, model), Text()]
     return Group(*parts)
 
 
-def _approver(app: "App", as_: str) -> str:
+def pending_call(app: "App", result: RunResult, call: PendingCall) -> RenderableType:
+    """One call that waits: what it would do, and where its arguments come from."""
+    manifest = result.decisions[-1].manifest if result.decisions else None
+    trusts = {item.item_id: item.trust.value for item in manifest.items} if manifest else {}
+    return Group(*_call(call, trusts, app.ports.clock.now()), Text())
+
+
+def approver_of(app: "App", as_: str) -> str:
     """Who may answer: whoever acts now, if the policy lets them; else a colleague with the role."""
     policy = effective(app.ports.domain.policies, app.ports.clock.now())
     me, allowed = app.identity.principal(as_), set(policy.approver_roles)

@@ -7,6 +7,7 @@ FAILED = 1
 WRONG_USE = 2
 NEEDS_PERSON = 3
 HANDED_OVER = 4
+SKIPPED = 4  # something is left for a person here too: files to mend
 INTERRUPTED = 130
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 @contextmanager
 def opened(screen: Screen, model: str | None = None) -> "Iterator[App]":
     """The app, closed again afterwards. Raises WrongUse for an unknown model, and what open_app raises."""
-    with screen.waiting("Opening") as progress:
+    with screen.waiting("Opening", "chunks") as progress:
         from graph.app import open_app
         from graph.models.registry import MODELS
         from graph.settings import Settings

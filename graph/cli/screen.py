@@ -24,13 +24,17 @@ class _Piped(Console):
 
 
 class _Steps(TextColumn):
-    """How many steps of how many; nothing while that is not known."""
+    """How many steps of how many, and how many a second; nothing while that is not known."""
 
-    def __init__(self) -> None:
+    def __init__(self, unit: str) -> None:
         super().__init__("")
+        self._unit = f" {unit}" if unit else ""
 
     def render(self, task: Task) -> Text:
-        return Text("" if task.total is None else f"{int(task.completed)}/{int(task.total)}", style="dim")
+        if task.total is None:
+            return Text("")
+        rate = f", {task.speed:.0f}/s" if task.speed else ""
+        return Text(f"{int(task.completed):,}/{int(task.total):,}{self._unit}{rate}", style="dim")
 
 
 class Screen:
@@ -63,13 +67,13 @@ class Screen:
             sys.stderr.flush()
 
     @contextlib.contextmanager
-    def waiting(self, text: str) -> Iterator[Callable[[int, int], None]]:
+    def waiting(self, text: str, unit: str = "") -> Iterator[Callable[[int, int], None]]:
         """A bar while something takes its time: it pulses until the function it gives is told (done, total).
 
         It stands where nothing is spoiled by it and leaves no trace; without a terminal there is none.
         """
         console = self.out if self.out.is_terminal and not self.json_wanted else self.err
-        columns = (TextColumn("{task.description}", style="dim"), BarColumn(20), _Steps(), TimeRemainingColumn())
+        columns = (TextColumn("{task.description}", style="dim"), BarColumn(20), _Steps(unit), TimeRemainingColumn())
         # No redirecting: rich would send what is written to stdout to this console, which may be stderr.
         with Progress(
             *columns,

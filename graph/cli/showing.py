@@ -34,7 +34,7 @@ def show(screen: Screen, thread: str, *, as_: str) -> None:
             for number, decision in enumerate(decisions):
                 if number == 0:
                     screen.out.print(Text(f"Turn {turn}", style="bold"), Hanging(_question(decision)), Text(), sep="\n")
-                screen.out.print(_decision(decision))
+                screen.out.print(decision_in_full(decision))
         for effect in found.effects:
             screen.out.print(Hanging(f"effect: {effect.tool} {effect.state} at {effect.at:%Y-%m-%d %H:%M:%S} UTC"))
         if not found.decisions and not found.pending:
@@ -49,7 +49,8 @@ def _question(decision: DecisionShown) -> str:
     return "(erased)" if decision.question is None else visible(decision.question)
 
 
-def _decision(decision: DecisionShown) -> RenderableType:
+def decision_in_full(decision: DecisionShown) -> RenderableType:
+    """One decision with its whole working set."""
     manifest = decision.manifest
     parts: list[RenderableType] = [heading(decision)]
     if decision.record:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graph.app import App
     from graph.conversation import Answer, OnDecision
 
-_EXIT_CODES = {
+EXIT_CODES = {
     Status.ANSWERED: OK,
     Status.NEEDS_APPROVAL: NEEDS_PERSON,
     Status.NEEDS_INPUT: NEEDS_PERSON,
@@ -79,9 +79,9 @@ def _turn(
         raise KeyboardInterrupt(f"stopped; what was decided is kept: {look}") from None
     if screen.json_wanted:
         screen.text(result.model_dump_json(indent=2))
-        return _EXIT_CODES[result.status]
+        return EXIT_CODES[result.status]
     for decision in result.decisions:
         if decision.record is None:
             tell(decision)
     screen.out.print(ending(app, result, as_=as_, model=model))
-    return _EXIT_CODES[result.status]
+    return EXIT_CODES[result.status]

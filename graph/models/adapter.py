@@ -4,13 +4,17 @@ The one mapping of our channels to a provider's roles: durable instructions are 
 message, tools and answer forms are tool definitions. Nothing is parsed here: a reply carries the calls as written.
 """
 
+import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from contextvars import Context
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import set_config_context
 from pydantic import JsonValue, SecretStr
 
 from graph.models.failures import failure
@@ -18,10 +22,9 @@ from graph.models.scripted import ScriptExhausted
 from state.context import RequestSettings
 from state.request import Message, RawCall, Reply, Request, ToolSpec, Usage
 
-# LangGraph forwards the tokens of every model call to its stream, except of calls with this tag; and a client that
-# streams "events" gets whole requests and replies, unless the call inherits none of the run's callbacks. Nothing that
-# was not validated leaves propose.
-CONFIG: RunnableConfig = {"tags": ["nostream"], "callbacks": []}
+# LangGraph forwards the tokens of every model call to its stream, except of calls with this tag: nothing that was
+# not validated leaves propose.
+CONFIG: RunnableConfig = {"tags": ["nostream"]}
 
 # A finish reason as OpenAI's protocol and Anthropic's name it.
 _FINISH: Mapping[str, str] = {
@@ -69,9 +72,11 @@ class ChatModelAdapter:
     def reply(self, request: Request) -> Reply:
         """One model call. Raises ModelError with a typed outcome; nothing else."""
         try:
-            message = self._bound(request).invoke(
-                _messages(request.messages), CONFIG, **self._settings(request.settings)
-            )
+            bound = self._bound(request)
+            with _apart() as context:
+                message = context.run(
+                    bound.invoke, _messages(request.messages), CONFIG, **self._settings(request.settings)
+                )
             return _reply(message, self._name)
         except ScriptExhausted:
             raise  # the mistake of whoever wrote the script: no record may file it as a failure of the model
@@ -84,7 +89,9 @@ class ChatModelAdapter:
         """The same call without holding a thread."""
         try:
             bound = self._bound(request)
-            message = await bound.ainvoke(_messages(request.messages), CONFIG, **self._settings(request.settings))
+            with _apart() as context:
+                call = bound.ainvoke(_messages(request.messages), CONFIG, **self._settings(request.settings))
+                message = await asyncio.create_task(_awaited(call), context=context)
             return _reply(message, self._name)
         except ScriptExhausted:
             raise  # as above
@@ -94,6 +101,15 @@ class ChatModelAdapter:
 
     def _bound(self, request: Request) -> Runnable[LanguageModelInput, AIMessage]:
         return self._model.bind_tools([_tool(spec) for spec in request.tools]) if request.tools else self._model
+
+
+def _apart() -> AbstractContextManager[Context]:
+    """A context in which a call inherits no callbacks: those of a client that streams "events" get whole replies."""
+    return set_config_context({})
+
+
+async def _awaited(call: Awaitable[AIMessage]) -> AIMessage:
+    return await call
 
 
 def _messages(messages: Sequence[Message]) -> list[BaseMessage]:

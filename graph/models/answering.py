@@ -56,7 +56,7 @@ def compose(reading: Reading) -> Composed:
     values = list(dict.fromkeys(term for seen in trusted for term in _told(seen.fields)))
     observed = [(_stated(seen, reading.spanish), seen.source) for seen in trusted]
     refused = [(f"{say['refused']} {verdict.text}", verdict.source) for verdict in reading.verdicts]
-    found = bearing_on(question, values, reading.documents)
+    found = bearing_on(question, values, reading.documents, reading.named)
     picked = _picked(found)
     recorded = [*_stated_facts(reading, question, say)]
     if not observed and not picked:

@@ -22,6 +22,12 @@ def ranked(tools: Sequence[Offered], turn: str) -> list[Offered]:
     return list(tools)
 
 
+def asks_for_a_document(reading: Reading) -> bool:
+    """Whether the turn names a document that is shown, and shares no two words with any tool."""
+    wanted = terms(reading.turn)
+    return bool(reading.named) and all(len(covered(wanted, tool.text)) < 2 for tool in reading.tools)
+
+
 def wants_change(reading: Reading) -> bool:
     """Whether the turn is a wish whose verb no offered tool is about."""
     verb = wished_verb(reading.turn)

@@ -11,7 +11,15 @@ from pydantic import JsonValue
 
 from graph.models.answering import Composed, answerable_from_facts, compose
 from graph.models.arguments import fill
-from graph.models.choosing import chosen_change, observed, ranked, steps_to, unobtainable, wants_change
+from graph.models.choosing import (
+    asks_for_a_document,
+    chosen_change,
+    observed,
+    ranked,
+    steps_to,
+    unobtainable,
+    wants_change,
+)
 from graph.models.inprocess import InProcessModel, ToolDefinitions, proposing
 from graph.models.reading import Offered, Reading, read
 from graph.models.words import content_words
@@ -62,7 +70,8 @@ def _gather(reading: Reading) -> Call:
     if not content_words(reading.turn) and not reading.steps:
         return _ask(reading, {})
     missing: dict[str, tuple[str, ...]] = {}
-    tools = () if answerable_from_facts(reading) else ranked(reading.tools, reading.turn)
+    told = answerable_from_facts(reading) or asks_for_a_document(reading)
+    tools = () if told else ranked(reading.tools, reading.turn)
     for tool in _next_step(reading) or tools:
         filled = fill(tool.parameters, reading)
         if not filled.missing:

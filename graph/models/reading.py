@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from langchain_core.messages import BaseMessage, HumanMessage
 from pydantic import JsonValue
 
-from graph.models.words import is_spanish, terms
+from graph.models.words import code_names, is_spanish, terms
 from state.context import Trust
 from state.render import Block, blocks
 from state.work import DecisionKind, Form
@@ -74,6 +74,12 @@ class Reading(NamedTuple):
     def spanish(self) -> bool:
         """Whether to answer in Spanish."""
         return is_spanish(self.turn)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The sources of shown documents that the turn asks for by a name as code has it."""
+        names = code_names(self.turn)
+        return tuple(one.source for one in self.documents if names & code_names(one.source))
 
 
 def read(messages: Sequence[BaseMessage], tools: Iterable[dict[str, Any]]) -> Reading:

@@ -44,11 +44,14 @@ def _split(paragraph: str) -> Iterator[str]:
     yield from (sentence for sentence in _END.split(paragraph.strip()) if sentence)
 
 
-def bearing_on(question: Collection[str], values: Collection[str], documents: Iterable[Quoted]) -> list[Found]:
+def bearing_on(
+    question: Collection[str], values: Collection[str], documents: Iterable[Quoted], named: Collection[str] = ()
+) -> list[Found]:
     """The sentences that share a term with a question or with observed values, best first, each text once.
 
     Rare terms weigh more, observed values double: they are what the answer is about. The words of a source's name
-    lift its sentences, but let none in.
+    lift its sentences, but let none in, save those of the `named` sources, for which the question asks by name: what
+    such a document says is about it, also where it does not repeat its name.
     """
     pool = [(text, quoted.source) for quoted in documents for text in sentences(quoted.text)]
     held = [set(terms(text)) for text, _ in pool]
@@ -61,7 +64,10 @@ def bearing_on(question: Collection[str], values: Collection[str], documents: It
     found: dict[str, Found] = {}
     for place, ((text, source), words) in enumerate(zip(pool, held, strict=True)):
         shared = words & wanted
-        if shared:
+        if source in named:
+            score = sum(map(weight, sorted(shared))) + len(set(terms(source)) & wanted)
+            found.setdefault(text, Found(text, source, score, place, True, _suggests(text)))
+        elif shared:
             enough = len(shared) >= min(_AT_LEAST, len(wanted)) or not shared.isdisjoint(set(values) - set(question))
             score = sum(map(weight, sorted(shared))) + len(set(terms(source)) & set(values))
             found.setdefault(text, Found(text, source, score, place, enough, _suggests(text)))

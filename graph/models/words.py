@@ -8,6 +8,9 @@ from graph.models.vocabulary import ENGLISH, SPANISH
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
+# Written as names are in code, with a capital or an underscore inside: nobody writes such a word by chance.
+_NAME = re.compile(r"\b[^\W\d_]+(?:_\w+|\w*[a-zà-ÿ][A-ZÀ-Þ]\w*)")
+
 _FUNCTION = ENGLISH | SPANISH
 # Written alike in both languages: they tell nothing about which one it is.
 _EITHER = ENGLISH & SPANISH
@@ -70,6 +73,11 @@ def covered(wanted: Iterable[str], text: str, *, loosely: bool = False) -> list[
     """Those of the wanted stems that a text holds; loosely, a shared beginning is enough."""
     held = set(terms(text))
     return [term for term in wanted if term in held or (loosely and any(akin(term, other) for other in held))]
+
+
+def code_names(text: str) -> set[str]:
+    """The words of a text that are names in code, folded: `etcdNoLeader`, `max_connections`."""
+    return {fold(name) for name in _NAME.findall(text)}
 
 
 def is_spanish(text: str) -> bool:

@@ -15,6 +15,7 @@ from state.ports import Clock, Ids
 # A killed run blocks its thread for at most this long. It is renewed at a third of it, so that two renewals may
 # fail (a busy database, a long pause of the interpreter, a clock some seconds off) before another run may start.
 LEASE_S = 15.0
+SKEW = timedelta(seconds=60)  # how far two machines' clocks may differ before one takes the other's lease for stale
 
 
 class ThreadBusy(Exception):
@@ -56,7 +57,9 @@ class SqlRunLock:
         self._take = taken.on_conflict_do_update(
             index_elements=[own.thread],
             set_={"token": taken.excluded.token, "expires_at": taken.excluded.expires_at},
-            where=own.expires_at < bindparam("now", type_=own.expires_at.type),
+            # A lease that ends far later than a new one was taken before the clock was set back.
+            where=(own.expires_at < bindparam("now", type_=own.expires_at.type))
+            | (own.expires_at > bindparam("beyond", type_=own.expires_at.type)),
         )
         mine = (own.thread == bindparam("of_thread"), own.token == bindparam("of_token"))
         self._renew = update(run_leases).where(*mine).values(expires_at=bindparam("until"))
@@ -87,7 +90,8 @@ class SqlRunLock:
     def _acquire(self, thread: str) -> str:
         token = self._ids.new("run")
         now = self._clock.now()
-        row = {"thread": thread, "token": token, "expires_at": self._end(now), "now": now}
+        end = self._end(now)
+        row = {"thread": thread, "token": token, "expires_at": end, "now": now, "beyond": end + SKEW}
         with self._engine.connect() as connection:
             if connection.execute(self._take, row).rowcount != 1:
                 raise ThreadBusy(thread, connection.scalar(self._held_until, {"of_thread": thread}))

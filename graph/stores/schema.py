@@ -90,6 +90,8 @@ claims = Table(
     Column("call_id", String, nullable=False),
     Column("tool", String, nullable=False),
     Column("arguments_digest", String, nullable=False),
+    Column("proposal_ref", String, nullable=False),
+    Column("opened_by", String),
     Column("effect", String, nullable=False),
     Column("state", String, nullable=False),
     Column("at", Utc, nullable=False),

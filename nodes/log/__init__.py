@@ -6,11 +6,12 @@ from typing import Any
 from nodes.log.outcome import Lap, judged, searched
 from nodes.log.task import rewritten
 from state.canonical import digest
+from state.checks.binding import intact
 from state.context import Packed
 from state.knowledge import Snapshot
 from state.node import Node
 from state.policy import Policy, effective
-from state.ports import Artifacts, DecisionLog
+from state.ports import Artifacts, DecisionLog, Seal
 from state.record import DecisionRecord
 from state.request import Attempt
 from state.run import RequestContext, Scope
@@ -21,8 +22,9 @@ from state.work import PROPOSAL, Decision, Retrieved, TaskState, spoken
 
 
 class Reads(Value):
-    """The refs of this lap."""
+    """The refs of this lap, and the last message: a new one may have come while the lap was open."""
 
+    messages: list[Any]
     request: RequestContext
     task: TaskState
     head: str | None = None
@@ -54,10 +56,11 @@ class Writes(Value):
     observations: None = None
 
 
-def make_log(*, artifacts: Artifacts, log: DecisionLog, policies: Sequence[Policy]) -> Node:
+def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Sequence[Policy]) -> Node:
     """The log node."""
 
-    def run(reads: Reads, scope: Scope) -> Writes:
+    def run(given: Reads, scope: Scope) -> Writes:
+        reads, edited = _ours(given, scope)
         known = {done.snapshot_ref for done in reads.task.retrieved}
         new = reads.candidates if reads.candidates not in known else None
         texts = artifacts.get_all(scope.tenant, [ref for ref in (reads.proposal, new) if ref])
@@ -93,9 +96,13 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, policies: Sequence[Polic
             observations=reads.observations or (),
             outcome=outcome,
             status=task.status,
-            task_hash=digest(task),
-            edited=reads.request.edited,
+            task_hash="",
+            edited=edited,
         )
+        if _interrupted(reads):
+            # The lap is filed as far as it got; the task goes on with the message that came meanwhile.
+            task = task.model_copy(update={"status": None})
+        record = record.model_copy(update={"task_hash": digest(task)})
         head = log.append(record)
         cleared: dict[str, Any] = dict.fromkeys(_LAP)
         if task.status is None:
@@ -107,7 +114,24 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, policies: Sequence[Polic
         messages = [message for one in shown for message in view(one, texts.__getitem__)]
         return Writes(head=head, task=task, messages=messages, **cleared)
 
-    return Node("log", Reads, Writes, run, ports=("artifacts", "decision log"), domain=("policy",))
+    def _ours(reads: Reads, scope: Scope) -> tuple[Reads, bool]:
+        """The lap without what was written into it from outside, and whether it was edited.
+
+        A verdict or an observation without our seal is nobody's word: none of them is filed.
+        """
+        values = (*(reads.verdicts or ()), *(reads.observations or ()))
+        if all(intact(seal, scope, reads.request.request_id, value) for value in values):
+            return reads, reads.request.edited
+        return reads.model_copy(update={"verdicts": None, "observations": None}), True
+
+    return Node("log", Reads, Writes, run, ports=("artifacts", "decision log", "seal"), domain=("policy",))
+
+
+def _interrupted(reads: Reads) -> bool:
+    """Whether a new message came while this lap was open: it has another id than the one the lap is about."""
+    last = reads.messages[-1] if reads.messages else {}
+    identity = last.get("id") if isinstance(last, dict) else last.id
+    return bool(identity != reads.request.message_id)
 
 
 def _remembering(task: TaskState, turns: int) -> TaskState:

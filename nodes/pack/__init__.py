@@ -81,7 +81,9 @@ def make_pack(
         budget = window.budget_tokens(tool_count)
         if reads.attempts and reads.attempts[-1].outcome.name == "context_too_long":
             budget //= 2  # the server counts more than we do: once more with half (B1)
-        required = sum(draft.item.token_count for draft in (*head, *before, *after))
+        fixed = sum(draft.item.token_count for draft in (*head, *after))
+        before, old = _shortened(before, request.turn_index, budget - fixed)
+        required = fixed + sum(draft.item.token_count for draft in before)
         if decision.kind is not DecisionKind.CLOSE and required > budget:
             return Writes(manifest=Packed(ref=None, failure="does_not_fit", missing=(f"{required - budget} tokens",)))
 
@@ -107,7 +109,7 @@ def make_pack(
             budget_tokens=budget,
             window_tokens=window.window_tokens,
             reserved_output_tokens=window.reserved_output_tokens,
-            dropped=(*refused, *selected.dropped, *_excluded(snapshot)),
+            dropped=(*refused, *old, *selected.dropped, *_excluded(snapshot)),
             flags=flags([*before, *(draft for _, draft in candidates)]),
             tokenizer=tokens.name,
             prefix_hash=prefix_hash(rendered),
@@ -148,6 +150,22 @@ def _admitted(drafts: list[Draft], decision: Decision) -> tuple[list[Draft], tup
     kept = [draft for draft in drafts if draft.item.trust is not Trust.UNTRUSTED]
     refused = [draft for draft in drafts if draft.item.trust is Trust.UNTRUSTED]
     return kept, tuple(left_out(draft.item, DropReason.UNTRUSTED_IN_PLAN) for draft in refused)
+
+
+def _shortened(drafts: list[Draft], turn: int, budget_tokens: int) -> tuple[list[Draft], tuple[Dropped, ...]]:
+    """What must stand before the evidence, without as many of the oldest earlier turns as do not fit."""
+    over = sum(draft.item.token_count for draft in drafts) - budget_tokens
+    kept, left, leaving = [], [], None
+    for draft in drafts:
+        origin = draft.item.provenance.origin_turn
+        # An answer goes with its question: half a turn would be told as if nobody had asked.
+        if origin is not None and origin < turn and (over > 0 or origin == leaving):
+            leaving = origin
+            over -= draft.item.token_count
+            left.append(left_out(draft.item, DropReason.OVER_BUDGET))
+        else:
+            kept.append(draft)
+    return kept, tuple(left)
 
 
 def _candidates(drafts: Drafts, snapshot: Snapshot | None, decision: Decision) -> list[tuple[Candidate, Draft]]:

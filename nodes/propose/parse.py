@@ -1,17 +1,15 @@
 """From a reply to a typed proposal. Finish reason first; nothing half-parsed is ever used (H21)."""
 
 import json
-import re
 from collections.abc import Callable, Sequence
 
 from pydantic import JsonValue, ValidationError
 
 from state.canonical import canonical_json
 from state.request import AttemptOutcome, RawCall, Reply
-from state.work import PROPOSAL, Act, Decision, Form, Proposal, ToolCall
+from state.work import MOST_CALLS, PROPOSAL, Act, Decision, Form, Proposal, ToolCall
 
 _FORMS = frozenset(form.value for form in Form)
-_CALL_ID = re.compile(r"[\w.:-]{1,64}")
 
 
 class NoProposal(Exception):
@@ -39,6 +37,8 @@ def parse(reply: Reply, decision: Decision, quote: Callable[[dict[str, JsonValue
         if len(reply.calls) > 1:
             raise _no("wrong_schema", "a form stands alone: one form, or tool calls")
         return _form(reply.calls[0], decision)
+    if len(reply.calls) > MOST_CALLS:
+        raise _no("wrong_schema", f"the reply has {len(reply.calls)} calls; at most {MOST_CALLS} stand in a proposal")
     return Act(calls=_calls(reply.calls, decision, quote))
 
 
@@ -58,12 +58,11 @@ def _form(call: RawCall, decision: Decision) -> Proposal:
 def _calls(
     calls: Sequence[RawCall], decision: Decision, quote: Callable[[dict[str, JsonValue]], dict[str, JsonValue]]
 ) -> tuple[ToolCall, ...]:
-    """Calls with ids that are unique in this proposal; a provider's missing, odd or doubled ids are replaced."""
-    given = [call.call_id for call in calls]
-    usable = len(set(given)) == len(given) and all(name and _CALL_ID.fullmatch(name) for name in given)
+    """Calls with ids of our own, unique in the thread. A provider's id is the model's text: it may repeat, and an id
+    that stands in our own blocks must not carry words into them."""
     made = []
     for ordinal, call in enumerate(calls):
-        call_id = call.call_id if usable and call.call_id else f"call-{decision.index}-{ordinal}"
+        call_id = f"call-{decision.index}-{ordinal}"
         try:
             tool = call.name.encode(errors="replace").decode()[:64]
             made.append(ToolCall(call_id=call_id, tool=tool, arguments=quote(_arguments(call))))

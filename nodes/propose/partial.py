@@ -5,6 +5,8 @@ from collections.abc import Callable
 from state.context import ContextManifest, Kind, Trust
 from state.work import Escalate
 
+_LONGEST = 2_000  # characters: what is said here is history in the turns that follow
+
 
 def partial(manifest: ContextManifest, read: Callable[[str], str]) -> Escalate:
     """What was found out, and what is missing: the trusted lines of the working set, nothing composed."""
@@ -15,5 +17,5 @@ def partial(manifest: ContextManifest, read: Callable[[str], str]) -> Escalate:
     ]
     reason = "The bound of this run was reached before an answer was ready."
     if found:
-        reason = f"{reason} Found so far: {' '.join(found)}"
+        reason = f"{reason} Found so far: {' '.join(found)}"[:_LONGEST]
     return Escalate(reason=reason, missing=("an answer to the question",))

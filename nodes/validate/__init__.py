@@ -1,6 +1,5 @@
 """validate (L6): code decides what a proposal may do. Pure; it pauses only on a request it has already written."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -10,17 +9,17 @@ from pydantic import JsonValue
 from nodes.validate.answer import answer_verdict, plan_verdict
 from nodes.validate.approval import answer_to, approval_request, shown_to_person
 from nodes.validate.case import Allow, Ask, Case, Deny
-from nodes.validate.opened import opened_effects
+from nodes.validate.opened import Opened, opened_effects
 from nodes.validate.rules import judge
-from state.checks.binding import arguments_digest, call_digest, seal_payload
+from state.checks.binding import arguments_digest, call_digest, intact, sealed
 from state.checks.origin import Shown
 from state.checks.quote import unquoted
 from state.context import ContextManifest, Packed
 from state.domain import Owns
 from state.node import Node
 from state.policy import Policy, effective
-from state.ports import Artifacts, Clock, DecisionLog, Seal
-from state.render import in_tools
+from state.ports import Artifacts, Clock, DecisionLog, Ledger, Seal
+from state.render import in_tools, scheme
 from state.run import RequestContext, Scope
 from state.tools import Effect, ToolContract
 from state.value import Value
@@ -52,6 +51,7 @@ def make_validate(
     *,
     artifacts: Artifacts,
     log: DecisionLog,
+    ledger: Ledger,
     clock: Clock,
     seal: Seal,
     pause: Pause,
@@ -62,6 +62,10 @@ def make_validate(
     """The validate node. `pause(question)` returns a person's answer (LangGraph's interrupt)."""
 
     def run(reads: Reads, scope: Scope) -> Writes:
+        verdicts = _judged(reads, scope)
+        return Writes(verdicts=tuple(sealed(seal, scope, reads.request.request_id, verdict) for verdict in verdicts))
+
+    def _judged(reads: Reads, scope: Scope) -> tuple[Verdict, ...]:
         now = clock.now()
         policy = effective(policies, now)
         proposal = PROPOSAL.validate_json(artifacts.get(scope.tenant, reads.proposal))
@@ -75,17 +79,15 @@ def make_validate(
                 }
                 pending = [verdict for verdict in reads.verdicts or () if isinstance(verdict, NeedsApproval)]
                 if pending:
-                    return Writes(verdicts=_answered(reads, pending, cases, scope, policy))
-                return Writes(verdicts=tuple(_first(call, cases[call.call_id], reads, policy, now) for call in calls))
+                    return _answered(reads, pending, cases, scope, policy)
+                return tuple(_first(call, cases[call.call_id], policy, now) for call in calls)
             case Answer():
                 items = _manifest(reads, scope).items
-                return Writes(verdicts=(answer_verdict(proposal, items, reads.decision, policy),))
+                return (answer_verdict(proposal, items, reads.decision, policy),)
             case Plan():
-                return Writes(
-                    verdicts=(plan_verdict(proposal, reads.decision, reads.task.steps, contracts, scope, policy),)
-                )
+                return (plan_verdict(proposal, reads.decision, reads.task.steps, contracts, scope, policy),)
             case _:
-                return Writes(verdicts=())
+                return ()
 
     def _manifest(reads: Reads, scope: Scope) -> ContextManifest:
         if reads.manifest.ref is None:
@@ -93,18 +95,24 @@ def make_validate(
         return ContextManifest.model_validate_json(artifacts.get(scope.tenant, reads.manifest.ref))
 
     def _shown(reads: Reads, scope: Scope) -> tuple[Shown, ...]:
-        """What the request showed; definitions of tools and forms show no values."""
+        """What the request showed as a source of values: no definitions, and none of our own words about calls."""
         items = [item for item in _manifest(reads, scope).items if not in_tools(item)]
+        items = [item for item in items if scheme(item.source) not in ("verdict", "decision")]
         texts = artifacts.get_all(scope.tenant, [item.ref for item in items])
         return tuple(Shown(item.item_id, item.trust, texts[item.ref]) for item in items)
 
-    def _opened(calls: Sequence[ToolCall], reads: Reads, scope: Scope, policy: Policy) -> Counter[str]:
+    def _opened(calls: Sequence[ToolCall], reads: Reads, scope: Scope, policy: Policy) -> Opened:
         """What a plan opened. Reads need nothing opened, and then the chain is not read."""
         asked = [contracts[call.tool] for call in calls if call.tool in contracts]
         if all(contract.effect is Effect.READ for contract in asked):
-            return Counter()
+            return Opened()
         past = log.chain(scope.tenant, scope.thread, reads.request.parent, limit=policy.max_decisions)
-        return opened_effects(past, lambda ref: artifacts.get(scope.tenant, ref))
+        return opened_effects(
+            past,
+            reads.request.turn_index,
+            lambda: ledger.rows(scope.tenant, scope.thread),
+            lambda ref: artifacts.get(scope.tenant, ref),
+        )
 
     def _case(
         call: ToolCall,
@@ -113,7 +121,7 @@ def make_validate(
         scope: Scope,
         policy: Policy,
         shown: tuple[Shown, ...],
-        opened: Counter[str],
+        opened: Opened,
     ) -> Case | None:
         contract = contracts.get(call.tool)
         if contract is None:
@@ -145,12 +153,13 @@ def make_validate(
             call_id=case.call.call_id,
             rule=rule,
             policy_version=case.policy.version,
-            seal=seal.sign(seal_payload("allowed", _bound(case), approval)),
+            bound=_bound(case),
+            opened_by=case.opened.by,
             approval=approval,
             request=asked.request if asked else None,
         )
 
-    def _first(call: ToolCall, case: Case | None, reads: Reads, policy: Policy, now: datetime) -> Verdict:
+    def _first(call: ToolCall, case: Case | None, policy: Policy, now: datetime) -> Verdict:
         if case is None:
             return Denied(
                 call_id=call.call_id, rule="unknown_tool", reason="there is no such tool", policy_version=policy.version
@@ -168,7 +177,6 @@ def make_validate(
                     rule=rule,
                     policy_version=policy.version,
                     request=asked,
-                    seal=seal.sign(seal_payload("needs_approval", asked.model_dump_json(), None)),
                 )
 
     def _answered(
@@ -183,15 +191,33 @@ def make_validate(
         answers = pause({"approvals": [shown_to_person(verdict, case) for verdict, case in asked if case is not None]})
         if not isinstance(answers, Mapping) or answers.keys().isdisjoint(verdict.call_id for verdict in pending):
             answers = {}  # an answer that names no pending call is an answer to none
-        settled = {verdict.call_id: _settled(verdict, case, answers, scope, policy) for verdict, case in asked}
-        return tuple(settled.get(verdict.call_id, verdict) for verdict in reads.verdicts or ())
+        settled = {verdict.call_id: _settled(verdict, case, answers, reads, scope, policy) for verdict, case in asked}
+        return tuple(
+            settled.get(verdict.call_id) or _kept(verdict, reads, scope, policy) for verdict in reads.verdicts or ()
+        )
+
+    def _kept(verdict: Verdict, reads: Reads, scope: Scope, policy: Policy) -> Verdict:
+        """A verdict that was settled before. One without our seal is not sealed again: it is denied."""
+        if intact(seal, scope, reads.request.request_id, verdict):
+            return verdict
+        return Denied(
+            call_id=verdict.call_id,
+            rule="verdict_forged",
+            reason="the verdict was not written by this system",
+            policy_version=policy.version,
+        )
 
     def _settled(
-        pending: NeedsApproval, case: Case | None, answers: Mapping[str, Any], scope: Scope, policy: Policy
+        pending: NeedsApproval,
+        case: Case | None,
+        answers: Mapping[str, Any],
+        reads: Reads,
+        scope: Scope,
+        policy: Policy,
     ) -> Verdict:
         now = clock.now()
-        signed = seal_payload("needs_approval", pending.request.model_dump_json(), None)
-        if case is None or not seal.verify(signed, pending.seal) or pending.request.digest != _bound(case):
+        ours = intact(seal, scope, reads.request.request_id, pending)
+        if case is None or not ours or pending.request.digest != _bound(case):
             return _denied(pending, "approval_void", "the call is not the one that was asked for", policy)
         if now >= pending.request.expires_at:
             return _denied(pending, "approval_expired", "the request for approval has expired", policy)
@@ -210,7 +236,7 @@ def make_validate(
         Reads,
         Writes,
         run,
-        ports=("artifacts", "decision log", "clock", "seal", "pause"),
+        ports=("artifacts", "decision log", "ledger", "clock", "seal", "pause"),
         domain=("contracts", "policy", "resources"),
     )
 

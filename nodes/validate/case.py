@@ -1,10 +1,10 @@
 """One call under judgement: everything a rule may look at, and nothing else."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from nodes.validate.opened import Opened
 from state.checks.origin import Shown
 from state.domain import Owns
 from state.policy import Policy
@@ -17,7 +17,7 @@ from state.work import Decision, TaskState, ToolCall
 class Case:
     """A proposed call with its arguments read back, its contract, and the request that led to it.
 
-    `opened` counts the effects that are open in this turn, `earlier` are the calls before it in the proposal.
+    `opened` is what a plan of this turn opened, `earlier` are the calls before it in the proposal.
     """
 
     call: ToolCall
@@ -30,7 +30,7 @@ class Case:
     policy: Policy
     shown: tuple[Shown, ...]
     owns: dict[str, Owns]
-    opened: Counter[str]
+    opened: Opened
     earlier: tuple[ToolCall, ...]
     digest: str
 

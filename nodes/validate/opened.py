@@ -1,24 +1,45 @@
-"""Which effects this turn opened: read from the record chain, since a channel can be written from outside (X3)."""
+"""Which effects this turn opened: read from the record chain and the ledger, since a channel can be written (X3)."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
+from state.ports import LedgerRow
 from state.record import DecisionRecord
 from state.tools import Effect
 from state.work import PROPOSAL, LapOutcome, Plan
 
 
-def opened_effects(past: Sequence[DecisionRecord], read: Callable[[str], str]) -> Counter[str]:
-    """The tools that a plan lap of the turn at the head opened, each as often as no later lap has used it.
+@dataclass(frozen=True)
+class Opened:
+    """What the plan lap `by` opened: `here` counts what this branch of the thread has not used, `left` what none has.
 
-    `past` is newest first. A record that ended a turn ends the search: a new turn begins with nothing open.
+    They differ where an effect was done on another branch, forked from a record behind the plan.
+    """
+
+    by: str | None = None
+    here: Counter[str] = field(default_factory=Counter)
+    left: Counter[str] = field(default_factory=Counter)
+
+
+def opened_effects(
+    past: Sequence[DecisionRecord], turn: int, rows: Callable[[], Sequence[LedgerRow]], read: Callable[[str], str]
+) -> Opened:
+    """The effects that a plan lap of this turn opened.
+
+    `past` is newest first; `rows` gives the thread's effects. A record of another turn, or one that ended a turn, ends
+    the search: a new turn begins with nothing open, also where its message came while the turn before was at work.
     """
     used: Counter[str] = Counter()
     for record in past:
-        if record.status is not None or record.outcome is LapOutcome.ABANDONED:
+        if record.turn_index != turn or record.status is not None or record.outcome is LapOutcome.ABANDONED:
             break
         if record.outcome is LapOutcome.PLANNED and record.proposal_ref is not None:
             plan = PROPOSAL.validate_json(read(record.proposal_ref))
-            return Counter(plan.steps) - used if isinstance(plan, Plan) else Counter()
+            if not isinstance(plan, Plan):
+                break
+            by = record.hash()
+            anywhere = Counter(row.claim.tool for row in rows() if row.claim.opened_by == by)
+            return Opened(by, Counter(plan.steps) - used, Counter(plan.steps) - anywhere)
         used.update(seen.tool for seen in record.observations if seen.effect is not Effect.READ)
-    return Counter()
+    return Opened()

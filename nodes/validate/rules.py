@@ -75,9 +75,15 @@ def effect_not_opened(case: Case) -> Finding | None:
     """Side effects are off unless a plan lap without untrusted items opened them (X3)."""
     if case.contract.effect is Effect.READ:
         return None
-    taken = sum(before.tool == case.call.tool for before in case.earlier)
-    if taken >= case.opened[case.call.tool]:
+    if _taken(case) >= case.opened.here[case.call.tool]:
         return Deny("no plan of this turn opened this effect, or not so often")
+    return None
+
+
+def done_on_another_branch(case: Case) -> Finding | None:
+    """A plan's effect happens once however often its thread is forked: on the next branch a person is asked."""
+    if case.contract.effect is not Effect.READ and _taken(case) >= case.opened.left[case.call.tool]:
+        return Ask("the effect of this plan was already done on another branch of the thread")
     return None
 
 
@@ -131,6 +137,7 @@ RULES: tuple[Callable[[Case], Finding | None], ...] = (
     argument_invented,
     already_read,
     effect_not_opened,
+    done_on_another_branch,
     over_limit,
     untrusted_origin,
     needs_confirmation,
@@ -146,6 +153,11 @@ def judge(case: Case) -> tuple[str, Finding]:
         if finding is not None:
             return rule.__name__, finding
     return "default_deny", Deny("no rule allows this call")
+
+
+def _taken(case: Case) -> int:
+    """How many calls before this one, in the same proposal, take the same opened effect."""
+    return sum(before.tool == case.call.tool for before in case.earlier)
 
 
 def _resources(case: Case) -> Iterator[tuple[str, str, JsonValue]]:

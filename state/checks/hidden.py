@@ -3,9 +3,13 @@
 import re
 import unicodedata
 
-# Tag characters, zero-width space, byte order mark, invisible operators, bidirectional overrides and isolates.
-# Joiners (U+200C, U+200D) stay: Persian and emoji need them.
-_HIDDEN = re.compile("[\U000e0000-\U000e007f\u200b\ufeff\u2060-\u2064\u202a-\u202e\u2066-\u2069]")
+# Tag characters, variation selectors beyond the emoji's, zero-width space, byte order mark, soft hyphen, fillers,
+# invisible operators, bidirectional overrides, isolates and annotations. Joiners and direction marks (U+200C-U+200F)
+# stay: Persian, Hebrew and emoji need them.
+_HIDDEN = re.compile(
+    "[\U000e0000-\U000e007f\U000e0100-\U000e01ef\u00ad\u034f\u115f\u1160\u180b-\u180e\u200b\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb]"
+)
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 

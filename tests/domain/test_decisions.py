@@ -18,6 +18,7 @@ def next_of(
     steps: tuple[str, ...] = (),
     denials: int = 0,
     laps: int = 1,
+    role: str = "customer",
 ) -> str:
     kind, _, toolset = (last or "").partition("/")
     task = TaskState(
@@ -29,7 +30,7 @@ def next_of(
         laps_in_turn=laps,
         next_index=5,
     )
-    decision = TABLE.decide(task, MAX_DECISIONS)
+    decision = TABLE.decide(task, MAX_DECISIONS, (role,))
     assert decision.index == 5
     return f"{decision.kind}/{decision.toolset}"
 
@@ -76,7 +77,11 @@ def test_what_follows_what(outcome: LapOutcome | None, last: str | None, expecte
         (("rotate_api_key",), "act/rotate"),
         (("check_api_key_status", "rotate_api_key"), "gather/diagnose"),
         (("get_account",), "gather/look_up"),
-        (("delete_api_key",), "answer/explain"),
+        (("delete_api_key",), "act/delete"),
+        (("list_tickets", "add_ticket_note"), "gather/look_up"),
+        (("add_ticket_note",), "act/note"),
+        (("issue_credit",), "act/credit"),
+        (("no_such_tool",), "answer/explain"),
     ],
 )
 def test_a_plan_goes_on_with_its_next_step(steps: tuple[str, ...], expected: str) -> None:
@@ -85,12 +90,39 @@ def test_a_plan_goes_on_with_its_next_step(steps: tuple[str, ...], expected: str
 
 
 def test_one_denial_is_explained_and_a_second_one_handed_over() -> None:
-    assert next_of(LapOutcome.DENIED, "gather/diagnose", denials=1) == "answer/explain"
+    assert next_of(LapOutcome.DENIED, "answer/explain", denials=1) == "answer/explain"
     assert next_of(LapOutcome.DENIED, "act/rotate", denials=1) == "answer/report"
     assert next_of(LapOutcome.DENIED, "answer/explain", denials=2) == "escalate/hand_over"
     assert next_of(LapOutcome.DENIED, "act/rotate", denials=2) == "escalate/hand_over"
     assert next_of(LapOutcome.DENIED, "escalate/hand_over", denials=3) == "close/bound"
     assert next_of(LapOutcome.DENIED, "escalate/hand_over", denials=1) == "close/bound"
+
+
+@pytest.mark.parametrize("outcome", [None, LapOutcome.ANSWERED, LapOutcome.ASKED, LapOutcome.ABANDONED])
+def test_the_support_desk_begins_by_looking_up(outcome: LapOutcome | None) -> None:
+    for role in ("customer", "admin"):
+        assert next_of(outcome, role=role) == "gather/diagnose"
+    for role in ("agent", "supervisor"):
+        assert next_of(outcome, role=role) == "gather/look_up"
+
+
+def test_a_customers_first_refusal_leads_to_a_look_at_what_there_is() -> None:
+    for role in ("customer", "admin"):
+        assert next_of(LapOutcome.DENIED, "gather/diagnose", denials=1, role=role) == "gather/look_up"
+        assert next_of(LapOutcome.DENIED, "gather/look_up", denials=2, role=role) == "escalate/hand_over"
+    assert next_of(LapOutcome.DENIED, "gather/look_up", denials=1, role="agent") == "answer/explain"
+
+
+def test_a_plan_that_opens_nothing_is_asked_about_once() -> None:
+    assert next_of(LapOutcome.DENIED, "plan/open", denials=1) == "clarify/which_change"
+    assert next_of(LapOutcome.DENIED, "plan/open", denials=2) == "escalate/hand_over"
+    assert next_of(LapOutcome.ASKED, "clarify/which_change") == "gather/diagnose"
+
+
+def test_every_kind_of_decision_has_a_place_and_each_one_but_the_last_is_instructed() -> None:
+    assert {spec.kind for spec in TABLE.specs} == set(DecisionKind)
+    for spec in TABLE.specs:
+        assert bool(spec.instructions) is (spec.kind is not DecisionKind.CLOSE)
 
 
 def test_the_same_names_decide_whatever_the_table_is_asked(support: Domain) -> None:

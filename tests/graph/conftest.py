@@ -14,6 +14,7 @@ from graph.app import App, load_domain, open_app
 from graph.settings import Settings
 from state.ports import Model
 from tests.fakes import FakeClock
+from tests.graph.dev_server import DevServer, dev_server
 
 # The time of the worked example (MISSION, W). The seeded domain counts from it.
 NOW = datetime(2026, 7, 15, 9, 30, tzinfo=UTC)
@@ -26,6 +27,13 @@ def ingested_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("ingested")
     open_app(settings(home), clock=FakeClock(NOW)).close()
     return home
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
+    """The dev server without authentication, one for all tests that drive it."""
+    with dev_server(tmp_path_factory.mktemp("dev")) as running:
+        yield running
 
 
 @pytest.fixture

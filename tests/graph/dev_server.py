@@ -23,44 +23,70 @@ LINKED = ("graph", "nodes", "retrieval", "state", "domain")
 
 @dataclass(frozen=True)
 class DevServer:
-    """A server that is up: its address, and what it has written so far."""
+    """A server that is up: its address, its folder, and what it has written so far."""
 
     url: str
-    log: Path
+    folder: Path
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
 
     def written(self) -> str:
-        return self.log.read_text(errors="replace")
+        return (self.folder / "log").read_text(errors="replace")
+
+
+def asked(text: str) -> dict[str, Any]:
+    """A run's input."""
+    return {"messages": [{"role": "user", "content": text}]}
+
+
+def answering(state: Any, decision: str) -> Any:
+    """The command that answers every call which a thread's state shows as pending."""
+    return {
+        "resume": {
+            pending["id"]: {
+                call["call_id"]: {"approval_id": call["approval_id"], "decision": decision}
+                for call in pending["value"]["approvals"]
+            }
+            for task in state["tasks"]
+            for pending in task["interrupts"]
+        }
+    }
 
 
 @contextmanager
 def dev_server(folder: Path, config: dict[str, Any] | None = None, **settings: str) -> Iterator[DevServer]:
     """The server on the project, with `config` over its langgraph.json and `settings` in its environment."""
-    log = _checkout(folder, config or {}) / "log"
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    server = DevServer(f"http://127.0.0.1:{_free_port()}", _checkout(folder, config or {}))
     fixed = {
-        "EXPEDIENTE_HOME": str(folder / "home"),
+        "EXPEDIENTE_HOME": str(server.home),
         "LANGGRAPH_STRICT_MSGPACK": "true",
         "LANGSMITH_TRACING": "false",
         "NO_COLOR": "1",
     }
     command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload"]
-    with log.open("wb") as written:
+    with (folder / "log").open("wb") as written:
         process = subprocess.Popen(
-            [*command, "--port", str(port)],
+            [*command, "--port", server.url.rpartition(":")[2]],
             cwd=folder,
             env={**os.environ, **fixed, **settings},
             stdout=written,
             stderr=written,
         )
         try:
-            server = DevServer(f"http://127.0.0.1:{port}", log)
             _wait_for(server, process)
             yield server
         finally:
             process.terminate()
             process.wait(20)
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
 
 
 def _checkout(folder: Path, config: dict[str, Any]) -> Path:

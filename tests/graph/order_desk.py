@@ -17,7 +17,7 @@ from tests.fakes_retrieval import WordEmbedder
 from tests.graph.conftest import settings
 
 FORMS = (Form.ANSWER, Form.CLARIFY, Form.ESCALATE, Form.PLAN)
-TOOLS = ("get_invoice", "lookup", "refund", "pay")
+TOOLS = ("get_invoice", "lookup", "refund", "pay", "send_note")
 TABLE = DecisionTable(
     specs=(
         DecisionSpec(kind=DecisionKind.GATHER, toolset="look", tools=("get_invoice", "lookup"), forms=FORMS),

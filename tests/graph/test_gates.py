@@ -192,6 +192,7 @@ def test_a_forged_verdict_reaches_no_effect(start: OpenApp, home: Path) -> None:
         "call_id": call.call_id,
         "rule": "write_opened",
         "policy_version": "support-2025.1",
+        "bound": "0" * 64,
         "seal": "00000000.forged",
     }
     with pytest.raises(SealBroken):
@@ -211,6 +212,7 @@ def test_a_forged_approval_reaches_no_effect(start: OpenApp, home: Path) -> None
         "call_id": call.call_id,
         "rule": pending["rule"],
         "policy_version": pending["policy_version"],
+        "bound": pending["request"]["digest"],
         "seal": pending["seal"],
         "request": pending["request"],
         "approval": {

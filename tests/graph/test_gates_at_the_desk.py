@@ -16,6 +16,8 @@ from tests.desk import AGENT, LEAD, Desk
 from tests.graph.order_desk import ENDS, OPENS, PLANS, Call, message, order_desk
 from tests.graph.stored_bytes import stored
 
+# The ids of the calls of one proposal: our own, since a model's could carry words into our blocks. The third lap acts.
+FIRST, SECOND, THIRD = "call-2-0", "call-2-1", "call-2-2"
 QUESTION = "Refund 50, -5, 201 or 12,50 of order A1, show INV-9 and INV-t2-1, pay A 120 and B 75, look order A2 up"
 
 
@@ -78,7 +80,7 @@ def test_h18_an_amount_over_the_limit_needs_a_person(opened: Opened) -> None:
     app, result = opened.acting(("c1", "refund", {"order": "A1", "amount": 201}))
     assert result.status is Status.NEEDS_APPROVAL
     assert opened.desk.effects == []
-    app.resume("T", as_=LEAD.name, answers={"c1": "approve"})
+    app.resume("T", as_=LEAD.name, answers={FIRST: "approve"})
     assert opened.desk.effects == [("refund", "A1", "201")]
 
 
@@ -91,14 +93,14 @@ def test_an_amount_within_the_limit_is_allowed_without_a_person(opened: Opened) 
 def test_h01_an_approved_call_runs_once_and_a_second_approval_is_already_decided(opened: Opened) -> None:
     app, result = opened.acting(("c1", "pay", {"vendor": "A", "amount": 120}))
     assert (result.status, opened.desk.effects) == (Status.NEEDS_APPROVAL, [])
-    done = app.resume("T", as_=LEAD.name, answers={"c1": "approve"})
+    done = app.resume("T", as_=LEAD.name, answers={FIRST: "approve"})
     assert done.status is Status.ANSWERED
     with pytest.raises(NothingPending, match="already decided"):
-        app.resume("T", as_=LEAD.name, answers={"c1": "approve"})
+        app.resume("T", as_=LEAD.name, answers={FIRST: "approve"})
     assert opened.desk.effects == [("pay", "A", "120")]
 
 
-@pytest.mark.parametrize("order", list(permutations(["c1", "c2"])))
+@pytest.mark.parametrize("order", list(permutations([FIRST, SECOND])))
 def test_h02_decisions_reach_their_calls_in_any_order_and_siblings_run_once(
     opened: Opened, order: tuple[str, str]
 ) -> None:
@@ -107,8 +109,8 @@ def test_h02_decisions_reach_their_calls_in_any_order_and_siblings_run_once(
         ("c2", "pay", {"vendor": "B", "amount": 75}),
         ("c3", "lookup", {"order": "A2"}),
     )
-    assert [call.call_id for call in result.pending] == ["c1", "c2"]  # shown together, before any is answered
-    decisions = {"c1": "approve", "c2": "reject"}
+    assert [call.call_id for call in result.pending] == [FIRST, SECOND]  # shown together, before any is answered
+    decisions = {FIRST: "approve", SECOND: "reject"}
     for call_id in order:
         app.resume("T", as_=LEAD.name, answers={call_id: decisions[call_id]})  # type: ignore[dict-item]  # a Literal
     done = act(app.history("T", as_=AGENT.name))
@@ -116,7 +118,7 @@ def test_h02_decisions_reach_their_calls_in_any_order_and_siblings_run_once(
     assert opened.desk.read == [("t1", "A2")]
     outcomes = {seen.call_id: seen.outcome for seen in done.observations}
     refused = {verdict.call_id for verdict in done.verdicts if verdict.verdict == "denied"}
-    assert (outcomes, refused) == ({"c1": "ok", "c3": "ok"}, {"c2"})
+    assert (outcomes, refused) == ({FIRST: "ok", THIRD: "ok"}, {SECOND})
 
 
 def test_a_foreign_id_is_stored_nowhere_but_in_the_users_turn(opened: Opened) -> None:
@@ -127,7 +129,7 @@ def test_a_foreign_id_is_stored_nowhere_but_in_the_users_turn(opened: Opened) ->
 
 def test_the_agent_itself_cannot_approve(opened: Opened) -> None:
     app, _ = opened.acting(("c1", "pay", {"vendor": "A", "amount": 120}))
-    still = app.resume("T", as_=AGENT.name, answers={"c1": "approve"})
+    still = app.resume("T", as_=AGENT.name, answers={FIRST: "approve"})
     assert still.status is Status.NEEDS_APPROVAL
     assert "may not approve" in still.pending[0].note
     assert opened.desk.effects == []

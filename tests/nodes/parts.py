@@ -1,13 +1,14 @@
 """The fakes behind a node, and the values of one lap as the nodes before it would have left them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from state.context import ContextItem, ContextManifest, Kind, Packed, Provenance, RequestSettings, Trust
 from state.record import DecisionRecord
 from state.request import Attempt, AttemptOutcome
 from state.run import RequestContext, Scope
 from state.tools import Effect, Observation
+from state.value import Sealed
 from state.work import (
     Act,
     Decision,
@@ -26,6 +27,8 @@ from tests.fakes import NOW, FakeArtifacts, FakeClock, FakeDecisionLog, FakeLedg
 
 QUESTION = "Please refund 50 euros of order A1 and look at INV-9"
 SETTINGS = RequestSettings(max_output_tokens=500)
+
+S = TypeVar("S", bound=Sealed)
 
 Shows = tuple[str, Trust, str, str]
 """An item that a manifest is made with: id, trust, source, text."""
@@ -168,6 +171,11 @@ def observation(call_id: str, tool: str, ref: str = "art-0", **changes: Any) -> 
         arguments_digest=f"digest-{call_id}",
     )
     return made.model_copy(update=changes)
+
+
+def plain(value: S) -> S:
+    """The value without its seal: what it says."""
+    return value.model_copy(update={"seal": ""})
 
 
 def only(found: Sequence[Any]) -> Any:

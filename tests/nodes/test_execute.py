@@ -8,17 +8,16 @@ import pytest
 from pydantic import JsonValue
 
 from nodes.execute import SealBroken
-from state.canonical import digest
-from state.checks.binding import arguments_digest, call_digest, seal_payload
+from state.checks.binding import arguments_digest, sealed
 from state.ports import Claim, LedgerRow
 from state.run import Scope
 from state.tools import Effect, Observation, ToolContext
-from state.verdict import Allowed, ApprovalRequest, Denied, NeedsApproval
+from state.verdict import Allowed, Denied, NeedsApproval
 from state.work import Search
 from tests.desk import AGENT, LEAD, SCOPE
 from tests.fakes import NOW
-from tests.nodes.executing import APPROVAL, PAY, REFUND, RUN, allowed, body, executed, node, reads
-from tests.nodes.parts import Parts
+from tests.nodes.executing import APPROVAL, ASKED, PAY, REFUND, RUN, allowed, body, executed, node, reads
+from tests.nodes.parts import Parts, plain
 
 
 def test_a_read_becomes_a_typed_observation_of_the_contracts_fields(parts: Parts) -> None:
@@ -26,7 +25,7 @@ def test_a_read_becomes_a_typed_observation_of_the_contracts_fields(parts: Parts
     (seen,) = executed(parts, calls, allowed(parts, "get_invoice", {"id": "INV-9"}))
     shown = {"tool": "get_invoice", "invoice": "INV-9", "total": 40, "memo": "thanks", "artifact_ref": RUN}
     assert body(parts, seen) == shown
-    assert seen == Observation(
+    assert plain(seen) == Observation(
         call_id="c1",
         tool="get_invoice",
         outcome="ok",
@@ -46,10 +45,10 @@ def test_a_read_becomes_a_typed_observation_of_the_contracts_fields(parts: Parts
 
 def test_a_write_is_claimed_before_and_closed_after_with_its_result(parts: Parts) -> None:
     calls = parts.act(("c1", "refund", REFUND))
-    (seen,) = executed(parts, calls, allowed(parts, "refund", REFUND))
-    key = digest(["t1", "T", None, 0, arguments_digest("refund", REFUND)])
+    verdict = allowed(parts, "refund", REFUND)
+    (seen,) = executed(parts, calls, verdict)
     claim = Claim(
-        key=key,
+        key=verdict.bound,
         tenant="t1",
         thread="T",
         parent=None,
@@ -58,11 +57,13 @@ def test_a_write_is_claimed_before_and_closed_after_with_its_result(parts: Parts
         tool="refund",
         arguments_digest=arguments_digest("refund", REFUND),
         effect="write",
+        proposal_ref=calls,
+        opened_by="plan",
     )
     (row,) = parts.ledger.rows("t1", "T")
     assert row == LedgerRow(claim=claim, state="done", at=NOW, result_ref=row.result_ref)
     assert row.result_ref is not None
-    assert Observation.model_validate_json(parts.get(row.result_ref)) == seen
+    assert Observation.model_validate_json(parts.get(row.result_ref)) == plain(seen)
     assert parts.desk.effects == [("refund", "A1", "50")]
 
 
@@ -81,11 +82,8 @@ def test_an_effect_is_done_once_and_its_result_is_kept(parts: Parts, times: int)
 def test_the_same_call_after_another_record_is_another_effect(parts: Parts) -> None:
     calls = parts.act(("c1", "refund", REFUND))
     executed(parts, calls, allowed(parts, "refund", REFUND))
-    bound = call_digest(SCOPE, "head", "c1", REFUND, parts.desk.contracts["refund"], "desk-1")
-    later = Allowed(
-        call_id="c1", rule="r", policy_version="desk-1", seal=parts.seal.sign(seal_payload("allowed", bound, None))
-    )
-    executed(parts, calls, later, parent="head", request_id="req-2")
+    later: dict[str, Any] = {"parent": "head", "request_id": "req-2"}
+    executed(parts, calls, allowed(parts, "refund", REFUND, **later), **later)
     assert parts.desk.effects == [("refund", "A1", "50")] * 2
 
 
@@ -126,6 +124,9 @@ NOTE: dict[str, JsonValue] = {"order": "A1", "text": "x"}
             id="approved by someone else",
         ),
         pytest.param(broken(lambda v: v.model_copy(update={"policy_version": "desk-2"})), id="another policy"),
+        pytest.param(broken(lambda v: v.model_copy(update={"bound": "b"})), id="another bound call"),
+        pytest.param(broken(lambda v: v.model_copy(update={"opened_by": None})), id="another plan"),
+        pytest.param(broken(lambda v: v.model_copy(update={"request": ASKED})), id="a longer approval"),
         pytest.param(unapproved("pay", PAY), id="no approval for what needs confirmation"),
         pytest.param(unapproved("send_note", NOTE), id="no approval for egress"),
         pytest.param(
@@ -163,6 +164,8 @@ def test_a_verdict_without_our_seal_for_this_call_runs_nothing(
     [
         pytest.param({"scope": SCOPE.model_copy(update={"thread": "U"})}, id="another thread"),
         pytest.param({"parent": "head"}, id="another record before"),
+        pytest.param({"request_id": "req-2"}, id="another lap"),
+        pytest.param({"scope": Scope(principal=LEAD, actor=LEAD, thread="T")}, id="another owner"),
     ],
 )
 def test_a_verdict_belongs_to_its_place(parts: Parts, elsewhere: dict[str, Any]) -> None:
@@ -170,6 +173,14 @@ def test_a_verdict_belongs_to_its_place(parts: Parts, elsewhere: dict[str, Any])
     with pytest.raises(SealBroken):
         executed(parts, calls, allowed(parts, "refund", REFUND), **elsewhere)
     assert parts.desk.effects == []
+
+
+def test_a_sealed_verdict_for_another_bound_call_runs_nothing(parts: Parts) -> None:
+    """The seal says that we wrote it; only what it binds says that it is this call."""
+    verdict = plain(allowed(parts, "refund", REFUND, parent="head"))
+    with pytest.raises(SealBroken):
+        executed(parts, parts.act(("c1", "refund", REFUND)), sealed(parts.seal, SCOPE, "req-1", verdict))
+    assert (parts.desk.effects, parts.ledger.held) == ([], {})
 
 
 def test_a_changed_definition_breaks_the_seal(parts: Parts) -> None:
@@ -189,9 +200,6 @@ def test_one_forged_verdict_stops_the_whole_lap_before_the_first_call(parts: Par
 
 
 def test_only_allowed_calls_run(parts: Parts) -> None:
-    asked = ApprovalRequest(
-        approval_id="a", requested_at=NOW, expires_at=NOW, digest="d", approver_roles=(), reason="r"
-    )
     calls = parts.act(
         ("c1", "refund", REFUND), ("c2", "pay", PAY), ("c3", "lookup", {"order": "A1"}), ("c4", "wipe", {})
     )
@@ -199,7 +207,7 @@ def test_only_allowed_calls_run(parts: Parts) -> None:
         parts,
         calls,
         Denied(call_id="c1", rule="r", reason="x", policy_version="desk-1"),
-        NeedsApproval(call_id="c2", rule="r", policy_version="desk-1", request=asked, seal="s"),
+        NeedsApproval(call_id="c2", rule="r", policy_version="desk-1", request=ASKED),
         allowed(parts, "lookup", {"order": "A1"}, "c3"),
     )
     assert [(one.call_id, one.artifact_ref) for one in seen] == [("c3", "toolrun://req-1/step-3")]

@@ -9,8 +9,8 @@ from pydantic import JsonValue
 from state.ports import Claim
 from state.tools import ToolError
 from tests.fakes import FakeLedger
-from tests.nodes.executing import REFUND, RUN, allowed, body, executed
-from tests.nodes.parts import Parts
+from tests.nodes.executing import APPROVAL, ASKED, REFUND, RUN, allowed, body, executed
+from tests.nodes.parts import Parts, plain
 
 LOOK: dict[str, JsonValue] = {"order": "A1"}
 
@@ -143,4 +143,58 @@ def test_a_claim_for_something_else_stops_the_call(parts: Parts) -> None:
     parts.ledger.held[key] = row.model_copy(update={"claim": other})
     with pytest.raises(ValueError, match="was claimed for another effect; nothing was run"):
         executed(parts, calls, verdict)
+    assert parts.desk.effects == [("refund", "A1", "50")]
+
+
+IN_TIME, LATE = 3599, 3600  # the approval ends after an hour
+
+
+@pytest.mark.parametrize(
+    ("tool", "seconds", "outcome"),
+    [
+        pytest.param("refund", IN_TIME, "ok", id="an effect in time"),
+        pytest.param("refund", LATE, "error", id="an effect too late"),
+        pytest.param("lookup", IN_TIME, "ok", id="a read in time"),
+        pytest.param("lookup", LATE, "error", id="a read too late"),
+    ],
+)
+def test_an_approval_that_was_not_used_in_time_runs_nothing(
+    parts: Parts, tool: str, seconds: int, outcome: str
+) -> None:
+    arguments = REFUND if tool == "refund" else LOOK
+    verdict = allowed(parts, tool, arguments, approval=APPROVAL, asked=ASKED)
+    parts.clock.advance(seconds)
+    (seen,) = executed(parts, parts.act(("c1", tool, arguments)), verdict)
+    ran = [*parts.desk.effects, *parts.desk.read]
+    assert (seen.outcome, len(ran)) == (outcome, 1 if outcome == "ok" else 0)
+    if outcome == "error":
+        assert (seen.code, parts.ledger.held) == ("approval_expired", {})
+        assert body(parts, seen) == {"tool": tool, "error": "approval_expired", "artifact_ref": RUN}
+
+
+@pytest.mark.parametrize(
+    ("idempotent", "outcome", "code", "state"),
+    [
+        pytest.param(True, "ok", None, "done", id="idempotent"),
+        pytest.param(False, "unknown", "claimed_before", "unknown", id="not idempotent"),
+    ],
+)
+def test_an_effect_begun_in_time_is_finished_after_the_approval_ended(
+    parts: Parts, idempotent: bool, outcome: str, code: str | None, state: str
+) -> None:
+    killed_after(parts, "effect", idempotent=idempotent)
+    verdict = allowed(parts, "refund", REFUND, approval=APPROVAL, asked=ASKED)
+    parts.clock.advance(LATE)
+    (seen,) = executed(parts, parts.act(("c1", "refund", REFUND)), verdict)
+    assert (seen.outcome, seen.code) == (outcome, code)
+    assert [row.state for row in parts.ledger.held.values()] == [state]
+
+
+def test_an_effect_done_in_time_keeps_its_result_after_the_approval_ended(parts: Parts) -> None:
+    calls = parts.act(("c1", "refund", REFUND))
+    verdict = allowed(parts, "refund", REFUND, approval=APPROVAL, asked=ASKED)
+    (first,) = executed(parts, calls, verdict)
+    parts.clock.advance(LATE)
+    (again,) = executed(parts, calls, verdict)
+    assert plain(again) == plain(first)
     assert parts.desk.effects == [("refund", "A1", "50")]

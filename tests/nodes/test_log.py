@@ -6,6 +6,7 @@ import pytest
 
 from nodes.log import Reads, Writes, make_log
 from state.canonical import digest
+from state.checks.binding import sealed
 from state.context import Packed
 from state.knowledge import Snapshot
 from state.record import DecisionRecord
@@ -36,7 +37,7 @@ PACKED = Packed(ref="art-m")
 ASKED = ApprovalRequest(
     approval_id="apr-1", requested_at=NOW, expires_at=NOW, digest="d", approver_roles=("lead",), reason="r"
 )
-ALLOWED = Allowed(call_id="c1", rule="r", policy_version="p", seal="s")
+ALLOWED = Allowed(call_id="c1", rule="r", policy_version="p", bound="b")
 ACCEPTED = Accepted(call_id="answer", rule="r", policy_version="p")
 DENIED = Denied(call_id="c1", rule="over_limit", reason="r", policy_version="p")
 REJECTED = DENIED.model_copy(
@@ -46,16 +47,22 @@ REJECTED = DENIED.model_copy(
         "request": ASKED,
     }
 )
-PENDING = NeedsApproval(call_id="c1", rule="r", policy_version="p", request=ASKED, seal="s")
+PENDING = NeedsApproval(call_id="c1", rule="r", policy_version="p", request=ASKED)
 SEEN = observation("c1", "lookup")
 CALL = act(("c1", "lookup", {"order": "A1"}))
 TWO = act(("c1", "lookup", {"order": "A1"}), ("c2", "refund", {"order": "A1", "amount": 5}))
 
 
 def logged(parts: Parts, proposal: Proposal | None = None, task: TaskState | None = None, **reads: Any) -> Writes:
-    node = make_log(artifacts=parts.artifacts, log=parts.log, policies=[reads.pop("policy", POLICY)])
+    """What log writes for a lap whose verdicts and observations carry the system's seal."""
+    node = make_log(artifacts=parts.artifacts, log=parts.log, seal=parts.seal, policies=[reads.pop("policy", POLICY)])
+    request = reads.get("request", parts.request())
+    for name in ("verdicts", "observations"):
+        if reads.get(name):
+            reads[name] = tuple(sealed(parts.seal, SCOPE, request.request_id, value) for value in reads[name])
     given = {
-        "request": parts.request(),
+        "messages": [{"type": "human", "content": QUESTION, "id": request.message_id}],
+        "request": request,
         "task": task or parts.task(),
         "decision": decision(),
         "manifest": PACKED,

@@ -32,7 +32,8 @@ OFFERS = st.fixed_dictionaries(
         "freshness": SHARES,
     }
 )
-MANY = st.lists(OFFERS, max_size=10)
+# Two subjects may have memories of one id; what says the same under the same id is the same thing.
+MANY = st.lists(OFFERS, max_size=10, unique_by=lambda offer: (offer["name"], offer["text"]))
 
 
 def offered(packing: Packing, offers: list[dict[str, Any]]) -> list[Candidate]:

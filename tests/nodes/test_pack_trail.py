@@ -135,11 +135,9 @@ def test_a_result_stays_addressable(parts: Parts) -> None:
             "call c1 was denied by rule approval_expired: has expired",
             id="expired",
         ),
-        pytest.param(Allowed(call_id="c1", rule="r", policy_version="p", seal="s"), None, id="allowed"),
+        pytest.param(Allowed(call_id="c1", rule="r", policy_version="p", bound="b"), None, id="allowed"),
         pytest.param(Accepted(call_id="answer", rule="r", policy_version="p"), None, id="accepted"),
-        pytest.param(
-            NeedsApproval(call_id="c1", rule="r", policy_version="p", request=ASKED, seal="s"), None, id="abandoned"
-        ),
+        pytest.param(NeedsApproval(call_id="c1", rule="r", policy_version="p", request=ASKED), None, id="abandoned"),
     ],
 )
 def test_a_refusal_is_told_in_our_own_words(parts: Parts, verdict: Verdict, line: str | None) -> None:

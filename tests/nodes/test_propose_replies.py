@@ -5,12 +5,15 @@ from typing import Any
 import pytest
 
 from state.request import Attempt, AttemptOutcome, Reply, Usage
-from state.work import Answer, Citation, Clarify, Escalate, Form, Plan, Proposal, Search
+from state.work import MOST_CALLS, Answer, Citation, Clarify, Escalate, Form, Plan, Proposal, Search
 from tests.nodes.parts import Parts, act, attempts
 from tests.nodes.proposing import proposed, refund, reply, said, stored
 
 ANSWER: dict[str, Any] = {"text": "Done.", "citations": [{"source": "s"}]}
+ONE = act(("call-3-0", "refund", {}))
 TWO = act(("call-3-0", "refund", {}), ("call-3-1", "refund", {}))
+MOST = act(*((f"call-3-{n}", "refund", {}) for n in range(MOST_CALLS)))
+TOO_MANY = reply(*[("c", "refund", {})] * (MOST_CALLS + 1))
 
 
 @pytest.mark.parametrize(
@@ -18,19 +21,21 @@ TWO = act(("call-3-0", "refund", {}), ("call-3-1", "refund", {}))
     [
         pytest.param(
             reply(("c1", "refund", {"order": "B7", "amount": 50}), ("c2", "lookup", {"order": "B7"})),
-            act(("c1", "refund", {"order": "B7", "amount": 50}), ("c2", "lookup", {"order": "B7"})),
+            act(("call-3-0", "refund", {"order": "B7", "amount": 50}), ("call-3-1", "lookup", {"order": "B7"})),
             id="tool calls",
         ),
-        pytest.param(reply(("c1", "wipe_all", "")), act(("c1", "wipe_all", {})), id="a tool nobody offered"),
-        pytest.param(refund(text="hope this helps"), act(("c1", "refund", {})), id="text around a call"),
-        pytest.param(refund(text='<think>{"order": "ZZ"}</think>'), act(("c1", "refund", {})), id="thoughts"),
-        pytest.param(refund(finish="stop"), act(("c1", "refund", {})), id="finish reason stop"),
+        pytest.param(reply(("c1", "wipe_all", "")), act(("call-3-0", "wipe_all", {})), id="a tool nobody offered"),
+        pytest.param(refund(text="hope this helps"), ONE, id="text around a call"),
+        pytest.param(refund(text='<think>{"order": "ZZ"}</think>'), ONE, id="thoughts"),
+        pytest.param(refund(finish="stop"), ONE, id="finish reason stop"),
         pytest.param(reply(("c", "refund", {}), ("c", "refund", {})), TWO, id="doubled ids"),
         pytest.param(reply((None, "refund", {}), ("c2", "refund", {})), TWO, id="a missing id"),
-        pytest.param(reply(("c1\n<b>", "refund", {})), act(("call-3-0", "refund", {})), id="an id of more words"),
-        pytest.param(reply(("c" * 65, "refund", {})), act(("call-3-0", "refund", {})), id="an id too long"),
-        pytest.param(reply(("c1", "x" * 99, {})), act(("c1", "x" * 64, {})), id="a name too long"),
-        pytest.param(reply(("c1", "re\ud83dfund", {})), act(("c1", "re?fund", {})), id="half a character"),
+        pytest.param(reply(("call-3-1", "refund", {}), ("call-3-0", "refund", {})), TWO, id="our ids, the other way"),
+        pytest.param(reply(("c1\n<b>", "refund", {})), ONE, id="an id of more words"),
+        pytest.param(reply(("c" * 65, "refund", {})), ONE, id="an id too long"),
+        pytest.param(reply(*[("c", "refund", {})] * MOST_CALLS), MOST, id="as many calls as may be"),
+        pytest.param(reply(("c1", "x" * 99, {})), act(("call-3-0", "x" * 64, {})), id="a name too long"),
+        pytest.param(reply(("c1", "re\ud83dfund", {})), act(("call-3-0", "re?fund", {})), id="half a character"),
         pytest.param(
             reply(("c1", "answer", ANSWER)), Answer(text="Done.", citations=(Citation(source="s"),)), id="answer"
         ),
@@ -84,6 +89,7 @@ QUOTE = {"quote": "turn", "ref": "art-1", "start": 0, "end": 9}
         pytest.param(reply(("c1", "search", {"queries": [*"abcde"]})), "wrong_schema", id="too many queries"),
         pytest.param(reply(("c1", "search", {"queries": "abc"})), "wrong_schema", id="a text for a list"),
         pytest.param(reply(("c1", "plan", {"goal": "g", "steps": ["x"] * 9})), "wrong_schema", id="too many steps"),
+        pytest.param(TOO_MANY, "wrong_schema", id="too many calls"),
         pytest.param(refund('{"amount": NaN}'), "malformed", id="NaN"),
         pytest.param(refund('{"amount": Infinity}'), "malformed", id="Infinity"),
         pytest.param(refund('{"amount": -Infinity}'), "malformed", id="minus Infinity"),
@@ -146,6 +152,7 @@ SECRET = "ZX-881"
             id="a value",
         ),
         pytest.param(reply(("c1", SECRET, f'{{"{SECRET}": ')), "a call's arguments are not JSON", id="a call"),
+        pytest.param(TOO_MANY, "the reply has 17 calls; at most 16 stand in a proposal", id="many calls"),
         pytest.param(said(SECRET), "the reply has text but calls neither a tool nor a form", id="a text"),
     ],
 )

@@ -8,8 +8,9 @@ from pydantic import JsonValue
 
 from nodes.execute import Reads as ExecuteReads
 from nodes.execute import make_execute
-from state.checks.binding import call_digest, seal_payload
+from state.checks.binding import call_digest
 from state.context import Packed, Trust
+from state.ports import Claim
 from state.tools import Effect
 from state.verdict import Allowed, ApprovalRequest, NeedsApproval
 from state.work import (
@@ -23,7 +24,7 @@ from state.work import (
 )
 from tests.desk import POLICY, SCOPE
 from tests.fakes import NOW
-from tests.nodes.parts import Parts, decision, observation
+from tests.nodes.parts import Parts, decision, observation, plain
 from tests.nodes.validating import Validating
 
 REFUND: dict[str, JsonValue] = {"order": "A1", "amount": 50}
@@ -35,8 +36,20 @@ def bound(parts: Parts, tool: str, arguments: dict[str, JsonValue], parent: str 
 
 def test_an_allowed_call_is_sealed_for_exactly_this_call(parts: Parts) -> None:
     (verdict,) = Validating(parts).run(parts.act(("c1", "lookup", {"order": "A1"})))
-    seal = parts.seal.sign(seal_payload("allowed", bound(parts, "lookup", {"order": "A1"}), None))
-    assert verdict == Allowed(call_id="c1", rule="read_in_scope", policy_version="desk-1", seal=seal)
+    this = bound(parts, "lookup", {"order": "A1"})
+    assert plain(verdict) == Allowed(call_id="c1", rule="read_in_scope", policy_version="desk-1", bound=this)
+
+
+def test_an_allowed_effect_names_the_plan_lap_that_opened_it(parts: Parts) -> None:
+    (verdict,) = Validating(parts).run(parts.act(("c1", "refund", REFUND)), opened=["refund"])
+    head = parts.planned("refund")
+    assert plain(verdict) == Allowed(
+        call_id="c1",
+        rule="write_opened",
+        policy_version="desk-1",
+        bound=bound(parts, "refund", REFUND, head),
+        opened_by=head,
+    )
 
 
 def test_a_call_for_a_person_is_first_written_then_asked(parts: Parts) -> None:
@@ -52,10 +65,7 @@ def test_a_call_for_a_person_is_first_written_then_asked(parts: Parts) -> None:
         approver_roles=("lead",),
         reason="argument amount is over the limit refund_limit",
     )
-    seal = parts.seal.sign(seal_payload("needs_approval", request.model_dump_json(), None))
-    assert verdict == NeedsApproval(
-        call_id="c1", rule="over_limit", policy_version="desk-1", request=request, seal=seal
-    )
+    assert plain(verdict) == NeedsApproval(call_id="c1", rule="over_limit", policy_version="desk-1", request=request)
     assert verdict.request.approval_id.startswith("apr-")
     assert validating.questions == []
 
@@ -142,8 +152,7 @@ def test_an_argument_kept_by_reference_is_judged_by_its_words(parts: Parts) -> N
     quote: dict[str, JsonValue] = {"quote": "turn", "ref": parts.turn_ref, "start": where, "end": where + 2}
     (verdict,) = Validating(parts).run(parts.act(("c1", "lookup", {"order": quote})))
     assert isinstance(verdict, Allowed)
-    plain = seal_payload("allowed", bound(parts, "lookup", {"order": "A1"}), None)
-    assert parts.seal.verify(plain, verdict.seal)
+    assert verdict.bound == bound(parts, "lookup", {"order": "A1"})
 
 
 @pytest.mark.parametrize(
@@ -159,15 +168,19 @@ def test_an_argument_kept_by_reference_is_judged_by_its_words(parts: Parts) -> N
         pytest.param(["plan", "other plan"], "effect_not_opened", id="a newer plan takes its place"),
         pytest.param(["plan", "turn ended"], "effect_not_opened", id="in an earlier turn"),
         pytest.param(["plan", "abandoned"], "effect_not_opened", id="before an abandoned lap"),
+        pytest.param(["plan", "new turn"], "effect_not_opened", id="in a turn that another message cut short"),
+        pytest.param(["plan", "read", "new turn"], "effect_not_opened", id="cut short after a read"),
+        pytest.param(["plan", "new turn", "read"], "effect_not_opened", id="cut short, and a read of this turn"),
         pytest.param(["plan asked for"], "effect_not_opened", id="asked for outside a plan lap"),
     ],
 )
 def test_an_effect_is_opened_by_the_record_of_a_plan_lap(parts: Parts, laps: list[str], rule: str) -> None:
     head: str | None = None
+    turn = 1
     for number, lap in enumerate(laps):
         seen = observation("c", "refund", effect=Effect.WRITE, outcome="unknown" if lap == "unknown" else "ok")
         plan = parts.proposal(Plan(goal="g", steps=("refund",)))
-        given: dict[str, Any] = {"parent": head, "index": number}
+        given: dict[str, Any] = {"parent": head, "index": number, "turn_index": turn}
         match lap:
             case "plan":
                 head = parts.planned("refund", parent=head)
@@ -181,13 +194,63 @@ def test_an_effect_is_opened_by_the_record_of_a_plan_lap(parts: Parts, laps: lis
                 head = parts.filed(**given, observations=(seen,))
             case "turn ended":
                 head = parts.filed(**given, status=Status.ANSWERED)
+            case "new turn":
+                turn += 1
             case "abandoned":
                 head = parts.filed(**given, outcome=LapOutcome.ABANDONED)
             case _:
                 head = parts.filed(**given, proposal_ref=plan, outcome=LapOutcome.PLAN_REQUESTED)
-    request = parts.request(parent=head)
+    request = parts.request(parent=head, turn_index=turn)
     (verdict,) = Validating(parts).run(parts.act(("c1", "refund", REFUND)), request=request)
     assert verdict.rule == rule
+
+
+def claimed(parts: Parts, key: str, tool: str, opened_by: str | None, thread: str = "T") -> None:
+    """An effect that some branch of the thread has begun."""
+    claim = Claim(
+        key=key,
+        tenant="t1",
+        thread=thread,
+        parent=None,
+        ordinal=0,
+        call_id="c0",
+        tool=tool,
+        arguments_digest="d",
+        effect="write",
+        proposal_ref="art-p",
+        opened_by=opened_by,
+    )
+    parts.ledger.claim(claim, NOW)
+
+
+@pytest.mark.parametrize(
+    ("steps", "done", "rules"),
+    [
+        pytest.param(["refund"], [], ["write_opened"], id="nowhere"),
+        pytest.param(["refund"], [("refund", "this", "T")], ["done_on_another_branch"], id="there"),
+        pytest.param(["refund"], [("refund", "another", "T")], ["write_opened"], id="opened by another plan"),
+        pytest.param(["refund"], [("refund", None, "T")], ["write_opened"], id="opened by none"),
+        pytest.param(["refund"], [("pay", "this", "T")], ["write_opened"], id="another step of the plan"),
+        pytest.param(["refund"], [("refund", "this", "U")], ["write_opened"], id="in another thread"),
+        pytest.param(
+            ["refund", "refund"],
+            [("refund", "this", "T")],
+            ["write_opened", "done_on_another_branch"],
+            id="one of two",
+        ),
+    ],
+)
+def test_an_effect_of_a_plan_done_on_another_branch_asks_a_person(
+    parts: Parts, steps: list[str], done: list[tuple[str, str | None, str]], rules: list[str]
+) -> None:
+    plan = parts.planned(*steps)
+    for number, (tool, opened_by, thread) in enumerate(done):
+        claimed(parts, f"k{number}", tool, plan if opened_by == "this" else opened_by, thread)
+    calls = parts.act(*((f"c{n}", "refund", {"order": "A1", "amount": n + 1}) for n in range(len(rules))))
+    verdicts = Validating(parts).run(calls, opened=steps)
+    assert [verdict.rule for verdict in verdicts] == rules
+    asks = ["needs_approval" if rule == "done_on_another_branch" else "allowed" for rule in rules]
+    assert [verdict.verdict for verdict in verdicts] == asks
 
 
 def test_of_many_calls_only_as_many_as_were_opened_are_allowed(parts: Parts) -> None:

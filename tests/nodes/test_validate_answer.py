@@ -5,7 +5,7 @@ import pytest
 from state.context import Kind, Trust
 from state.verdict import Accepted, Denied, Verdict
 from state.work import Answer, Citation, DecisionKind, Plan
-from tests.nodes.parts import Parts
+from tests.nodes.parts import Parts, plain
 from tests.nodes.validating import Validating
 
 SOURCES = (
@@ -63,7 +63,8 @@ def refused(rule: str, reason: str) -> Denied:
 def test_citations_resolve_to_what_was_shown(parts: Parts, cited: list[str], needed: int, expected: Verdict) -> None:
     answer = Answer(text="x", citations=tuple(Citation(source=source) for source in cited))
     shown, decided = parts.manifest(*SOURCES), {"min_citations": needed}
-    assert Validating(parts).run(parts.proposal(answer), manifest=shown, decided=decided) == (expected,)
+    (verdict,) = Validating(parts).run(parts.proposal(answer), manifest=shown, decided=decided)
+    assert plain(verdict) == expected
 
 
 def test_durable_instructions_are_no_source(parts: Parts) -> None:

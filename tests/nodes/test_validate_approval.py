@@ -12,7 +12,7 @@ from state.run import Principal, Scope
 from state.verdict import Allowed, Approval, Denied, NeedsApproval, Verdict
 from tests.desk import AGENT, LEAD, POLICY, SCOPE
 from tests.fakes import NOW
-from tests.nodes.parts import Parts
+from tests.nodes.parts import Parts, plain
 from tests.nodes.validating import Validating
 
 ANSWERED_BY_LEAD = Scope(principal=AGENT, actor=LEAD, thread="T")
@@ -86,7 +86,8 @@ def test_approve_and_reject_settle_the_call(parts: Parts) -> None:
     assert isinstance(approved, Allowed)
     assert (approved.call_id, approved.rule, approved.policy_version) == ("c1", "needs_confirmation", "desk-1")
     assert (approved.approval, approved.request) == (approval(waiting, "approve"), waiting.pending.request)
-    assert waiting.answered(waiting.say("reject")) == Denied(
+    assert (approved.bound, approved.opened_by) == (waiting.pending.request.digest, waiting.head)
+    assert plain(waiting.answered(waiting.say("reject"))) == Denied(
         call_id="c1",
         rule="rejected_by_person",
         reason="a person rejected the call",
@@ -130,7 +131,7 @@ def test_an_odd_answer_leaves_the_call_pending_and_says_why(
 ) -> None:
     waiting = Waiting(parts)
     odd = waiting.answered(answer(waiting))
-    assert odd == waiting.pending.model_copy(update={"note": note})
+    assert plain(odd) == plain(waiting.pending).model_copy(update={"note": note})
     # Asked again, with the note; and the thread can still be resumed.
     settled = waiting.answered(waiting.say("approve"), verdicts=(odd,))
     assert isinstance(settled, Allowed)
@@ -167,7 +168,7 @@ def test_only_who_may_approve_decides(
         assert isinstance(verdict, Allowed | Denied)
         assert verdict.approval == approval(waiting, word, by=actor.name)
     else:
-        assert verdict == waiting.pending.model_copy(update={"note": MAY_NOT})
+        assert plain(verdict) == plain(waiting.pending).model_copy(update={"note": MAY_NOT})
 
 
 @pytest.mark.parametrize(("late", "settled"), [(timedelta(seconds=3599), True), (timedelta(seconds=3600), False)])
@@ -178,7 +179,7 @@ def test_an_answer_at_the_expiry_is_too_late(parts: Parts, late: timedelta, sett
     if settled:
         assert isinstance(verdict, Allowed)
     else:
-        assert verdict == void(waiting, "approval_expired", "the request for approval has expired")
+        assert plain(verdict) == void(waiting, "approval_expired", "the request for approval has expired")
 
 
 def void(waiting: Waiting, rule: str, reason: str, version: str = "desk-1") -> Denied:
@@ -225,6 +226,7 @@ def longer_request(waiting: Waiting) -> dict[str, Any]:
         pytest.param(lambda w: {"verdicts": (w.pending.model_copy(update={"seal": "test.0"}),)}, id="another seal"),
         pytest.param(another_thread, id="another thread"),
         pytest.param(lambda w: {"request": w.parts.request(parent=w.parts.filed(index=9))}, id="another record before"),
+        pytest.param(lambda w: {"request": w.parts.request(parent=w.head, request_id="req-2")}, id="another lap"),
     ],
 )
 def test_an_approval_is_void_for_anything_but_the_call_that_was_asked_for(
@@ -241,7 +243,7 @@ def test_a_new_policy_voids_what_was_asked_under_the_old_one(parts: Parts) -> No
     waiting = Waiting(parts)
     newer = POLICY.model_copy(update={"version": "desk-2"})
     verdict = waiting.answered(waiting.say("approve"), policy=newer)
-    assert verdict == void(waiting, "approval_void", NOT_THE_ONE, "desk-2")
+    assert plain(verdict) == void(waiting, "approval_void", NOT_THE_ONE, "desk-2")
 
 
 def test_a_pending_verdict_for_no_call_is_void_and_nobody_is_asked_for_it(parts: Parts) -> None:

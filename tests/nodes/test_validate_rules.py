@@ -11,6 +11,7 @@ import pytest
 
 from nodes.validate import rules
 from nodes.validate.case import Allow, Ask, Case, Deny, Finding
+from nodes.validate.opened import Opened
 from nodes.validate.rules import RULES, judge
 from state.checks.binding import arguments_digest
 from state.checks.origin import Shown
@@ -63,6 +64,7 @@ INVENTED = Deny("argument order stands nowhere in the request")
 FRESH = Deny("the same call already brought a result that is still fresh")
 TWICE = Deny("the same call stands in this proposal already")
 CLOSED = Deny("no plan of this turn opened this effect, or not so often")
+ELSEWHERE = Ask("the effect of this plan was already done on another branch of the thread")
 NO_LIMIT = Deny("the policy record has no limit refund_limit")
 OVER = "argument amount is over the limit refund_limit"
 
@@ -73,6 +75,11 @@ def unfit(keyword: str, place: str = "argument amount does") -> Deny:
 
 def policy(**changes: Any) -> Any:
     return POLICY.model_copy(update=changes)
+
+
+def opened(here: dict[str, int], left: dict[str, int]) -> dict[str, Any]:
+    """What a plan opened and this branch has not used, and what of it none has."""
+    return {"opened": Opened("plan", Counter(here), Counter(left))}
 
 
 def earlier(tool: str, **arguments: Any) -> dict[str, Any]:
@@ -123,13 +130,44 @@ ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any], str, Finding]] = {
     "twice in one": ("lookup", LOOK, earlier("lookup", order="A1"), "already_read", TWICE),
     "another beside": ("lookup", LOOK, earlier("lookup", order="A2"), "read_in_scope", Allow()),
     # effects
-    "nothing opened": ("refund", PAY_BACK, {"opened": Counter()}, "effect_not_opened", CLOSED),
-    "another opened": ("refund", PAY_BACK, {"opened": Counter(pay=3)}, "effect_not_opened", CLOSED),
+    "nothing opened": ("refund", PAY_BACK, {"opened": Opened()}, "effect_not_opened", CLOSED),
+    "another opened": ("refund", PAY_BACK, opened({"pay": 3}, {"pay": 3}), "effect_not_opened", CLOSED),
+    "left, but not here": ("refund", PAY_BACK, opened({}, {"refund": 1}), "effect_not_opened", CLOSED),
+    "done elsewhere": ("refund", PAY_BACK, opened({"refund": 1}, {}), "done_on_another_branch", ELSEWHERE),
+    "done elsewhere, over the limit": (
+        "refund",
+        {**PAY_BACK, "amount": 201},
+        opened({"refund": 1}, {}),
+        "done_on_another_branch",
+        ELSEWHERE,
+    ),
+    "one of two done elsewhere": (
+        "refund",
+        PAY_BACK,
+        opened({"refund": 2}, {"refund": 1}),
+        "write_opened",
+        Allow(),
+    ),
+    "one of two done elsewhere, the second": (
+        "refund",
+        PAY_BACK,
+        {"earlier": (REFUNDED,), **opened({"refund": 2}, {"refund": 1})},
+        "done_on_another_branch",
+        ELSEWHERE,
+    ),
+    "another done elsewhere": (
+        "refund",
+        PAY_BACK,
+        opened({"refund": 1, "pay": 1}, {"refund": 1}),
+        "write_opened",
+        Allow(),
+    ),
+    "a read needs nothing opened": ("lookup", LOOK, {"opened": Opened()}, "read_in_scope", Allow()),
     "opened once, asked twice": ("refund", PAY_BACK, {"earlier": (REFUNDED,)}, "effect_not_opened", CLOSED),
     "opened twice": (
         "refund",
         PAY_BACK,
-        {"earlier": (REFUNDED,), "opened": Counter(refund=2)},
+        {"earlier": (REFUNDED,), **opened({"refund": 2}, {"refund": 2})},
         "write_opened",
         Allow(),
     ),
@@ -182,6 +220,7 @@ def test_the_rules_stand_in_this_order() -> None:
         "argument_invented",
         "already_read",
         "effect_not_opened",
+        "done_on_another_branch",
         "over_limit",
         "untrusted_origin",
         "needs_confirmation",
@@ -204,7 +243,9 @@ def broken(good: Case, rule: str) -> Case:
         case "argument_invented":
             return replace(good, shown=())
         case "effect_not_opened":
-            return replace(good, opened=Counter())
+            return replace(good, opened=Opened())
+        case "done_on_another_branch":
+            return replace(good, opened=replace(good.opened, left=Counter()))
         case "over_limit":
             return replace(good, arguments={**good.arguments, "amount": 201})
         case "untrusted_origin":

@@ -8,7 +8,8 @@ from pydantic import JsonValue
 
 from nodes.validate import Reads, Writes, make_validate
 from nodes.validate.case import Case
-from state.checks.binding import arguments_digest
+from nodes.validate.opened import Opened
+from state.checks.binding import arguments_digest, intact
 from state.checks.origin import Shown
 from state.context import Packed, Trust
 from state.policy import Policy
@@ -34,6 +35,7 @@ class Validating:
         self.node = make_validate(
             artifacts=parts.artifacts,
             log=parts.log,
+            ledger=parts.ledger,
             clock=parts.clock,
             seal=parts.seal,
             pause=self._pause,
@@ -58,9 +60,10 @@ class Validating:
         opened: Sequence[str] = (),
         **reads: Any,
     ) -> tuple[Verdict, ...]:
-        """The verdicts. `opened` are the steps of a plan lap before this one, `decided` changes the decision."""
+        """The verdicts, each with our seal. `opened` are the steps of a plan lap before this one, `decided` changes the
+        decision."""
         head = self.parts.planned(*opened) if opened else None
-        given = {
+        given: dict[str, Any] = {
             "request": self.parts.request(parent=head),
             "decision": decision(**(decided or {})),
             "task": self.parts.task(),
@@ -71,6 +74,8 @@ class Validating:
             Reads(proposal=proposal, verdicts=None if verdicts is None else tuple(verdicts), **given), scope
         )
         assert isinstance(wrote, Writes)
+        request_id = given["request"].request_id
+        assert all(intact(self.parts.seal, scope, request_id, verdict) for verdict in wrote.verdicts)
         return wrote.verdicts
 
 
@@ -89,7 +94,7 @@ def case(desk: Desk, tool: str = "refund", arguments: dict[str, JsonValue] | Non
         "policy": POLICY,
         "shown": TURN,
         "owns": dict(desk.resources),
-        "opened": Counter({tool: 1}),
+        "opened": Opened("plan", Counter({tool: 1}), Counter({tool: 1})),
         "earlier": (),
         "digest": arguments_digest(tool, given),
         **changes,

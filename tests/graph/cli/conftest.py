@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from io import StringIO
@@ -81,6 +80,10 @@ class SameProgram(Program):
         super().__init__(program.home, program.folder)
         self._patch, self._capture = patch, capture
 
+    def elsewhere(self, home: Path) -> "SameProgram":
+        """The same on another home."""
+        return SameProgram(Program(home, self.folder), self._patch, self._capture)
+
     def __call__(self, *arguments: str, given: str = "", **variables: str) -> Done:
         """Call it and wait."""
         self._capture.readouterr()
@@ -123,26 +126,12 @@ def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-CopyHome = Callable[[str], Program]
-
-
 @pytest.fixture
-def copies(ingested: Path, tmp_path: Path) -> CopyHome:
-    """Programs on copies of that home, each by name."""
-    folder = tmp_path / "folder"
-    folder.mkdir()
-
-    def copied(name: str) -> Program:
-        shutil.copytree(ingested, tmp_path / name)
-        return Program(tmp_path / name, folder)
-
-    return copied
-
-
-@pytest.fixture
-def agent(copies: CopyHome) -> Program:
-    """The program as a process."""
-    return copies("home")
+def agent(ingested: Path, tmp_path: Path) -> Program:
+    """The program as a process, on a copy of that home."""
+    (tmp_path / "folder").mkdir()
+    shutil.copytree(ingested, tmp_path / "home")
+    return Program(tmp_path / "home", tmp_path / "folder")
 
 
 @pytest.fixture

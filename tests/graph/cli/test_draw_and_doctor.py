@@ -4,14 +4,14 @@ from pathlib import Path
 
 from graph.build import ORDER
 from graph.drawing import unplugged_nodes, with_blocks
-from tests.graph.cli.conftest import Program, SameProgram, one_line_error
+from tests.graph.cli.conftest import SameProgram, one_line_error
 
 README = "# A title\n\n<!-- drawing -->\n<!-- /drawing -->\n\nwords\n\n<!-- slices -->\nold\n<!-- /slices -->\nend\n"
 KEY = "sk-a-secret-that-nobody-may-see"
 
 
-def test_draw_prints_the_graph_and_the_slices_and_opens_no_store(agent: Program, tmp_path: Path) -> None:
-    done = Program(tmp_path / "none", agent.folder)("draw")
+def test_draw_prints_the_graph_and_the_slices_and_opens_no_store(same: SameProgram, tmp_path: Path) -> None:
+    done = same.elsewhere(tmp_path / "none")("draw")
     assert (done.code, done.err) == (0, "")
     assert not (tmp_path / "none").exists()
     assert "graph TD;" in done.out
@@ -57,8 +57,8 @@ def test_the_doctor_finds_all_in_order_after_a_run(same: SameProgram) -> None:
     assert "documents in" in checks["index"]["found"]
 
 
-def test_the_doctor_makes_nothing(agent: Program, tmp_path: Path) -> None:
-    done = Program(tmp_path / "none", agent.folder)("doctor")
+def test_the_doctor_makes_nothing(same: SameProgram, tmp_path: Path) -> None:
+    done = same.elsewhere(tmp_path / "none")("doctor")
     assert done.code == 0
     assert "made on first use" in done.out
     assert not (tmp_path / "none").exists()

@@ -23,9 +23,9 @@ def stored(program: Program) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(program.home.rglob("*")) if path.is_file())
 
 
-def test_a_refused_key_fails_the_run_with_its_reason(agent: Program, same: SameProgram) -> None:
+def test_a_refused_key_fails_the_run_with_its_reason(same: SameProgram) -> None:
     with serving(refusal(401, message=f"Incorrect API key provided: {KEY}", code="invalid_api_key")) as server:
-        told = agent(*ASK, **settings(server.url))
+        told = same(*ASK, **settings(server.url))
         done = same(*ASK, "--json", **settings(server.url))
     assert (told.code, told.err, done.code, done.err) == (1, "", 1, "")
     found = done.json()
@@ -35,7 +35,7 @@ def test_a_refused_key_fails_the_run_with_its_reason(agent: Program, same: SameP
     assert found["decisions"][-1]["attempts"][-1]["outcome"]["name"] == "unauthorised"
     assert "unauthorised: " in told.out
     assert KEY not in told.out + done.out
-    assert KEY.encode() not in stored(agent)
+    assert KEY.encode() not in stored(same)
 
 
 def test_a_server_that_is_not_there_fails_the_run(same: SameProgram) -> None:

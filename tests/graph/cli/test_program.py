@@ -25,7 +25,7 @@ def test_the_help_imports_nothing_heavy(agent: Program) -> None:
         check=True,
     )
     assert done.stderr.strip() == "[]"
-    for command in ("ask", "resume", "show", "draw", "doctor"):
+    for command in ("ask", "chat", "resume", "show", "ingest", "corpus", "draw", "doctor"):
         assert command in done.stdout
 
 
@@ -87,9 +87,12 @@ def test_a_full_disk_behind_stdout_is_one_line(agent: Program) -> None:
 BROKEN_DOMAIN = "def load(folder, now):\n    raise ZeroDivisionError('secret detail')\n"
 
 
-def test_a_bug_is_one_line_that_says_how_to_see_more(agent: Program, tmp_path: Path) -> None:
+def test_a_bug_is_one_line_that_says_how_to_see_more(
+    same: SameProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "broken_domain.py").write_text(BROKEN_DOMAIN)
-    variables = {"PYTHONPATH": str(tmp_path), "EXPEDIENTE_DOMAIN": "broken_domain"}
+    monkeypatch.syspath_prepend(tmp_path)
+    agent, variables = same.elsewhere(tmp_path / "another"), {"EXPEDIENTE_DOMAIN": "broken_domain"}
     error = one_line_error(agent("ask", "hi", "--as", "ana@acme", **variables), 1)
     assert "ZeroDivisionError" in error
     assert "agent --debug" in error

@@ -24,8 +24,8 @@ def test_an_answer_is_one_json_object(agent: Program) -> None:
     assert seen["body"]["status"] == "revoked"
 
 
-def test_the_account_tells_each_decision_and_ends_in_the_answer(agent: Program) -> None:
-    done = agent("ask", QUESTION, "--as", "ana@acme")
+def test_the_account_tells_each_decision_and_ends_in_the_answer(same: SameProgram) -> None:
+    done = same("ask", QUESTION, "--as", "ana@acme")
     assert (done.code, done.err) == (0, "")
     assert re.search(r"^\[0\] gather/diagnose · turn_begins → observed$", done.out, re.MULTILINE)
     for told in (
@@ -53,23 +53,23 @@ def test_a_piped_account_has_no_colour_no_line_over_80_columns_and_none_ending_i
         assert too_long == []
 
 
-def test_an_approval_shows_what_is_asked_and_the_command_that_answers(agent: Program) -> None:
-    asked = agent("ask", ROTATE, "--as", "bea@acme", "--thread", "t")
+def test_an_approval_shows_what_is_asked_and_the_command_that_answers(same: SameProgram) -> None:
+    asked = same("ask", ROTATE, "--as", "bea@acme", "--thread", "t")
     assert (asked.code, asked.err) == (3, "")
     for told in ("rotate_api_key (write, cannot be undone)", "from key_id (system)", "until", "in 60 minutes"):
         assert told in asked.out
     command = re.search(r"^  agent (resume t --as bea@acme --approve \S+)$", asked.out, re.MULTILINE)
     assert command
-    waiting = agent("show", "t", "--as", "bea@acme")
+    waiting = same("show", "t", "--as", "bea@acme")
     assert command[0] in waiting.out
 
-    approved = agent(*command[1].split(), "--json")
+    approved = same(*command[1].split(), "--json")
     assert (approved.code, approved.err) == (0, "")
     (effect,) = approved.json()["effects"]
     assert (effect["tool"], effect["state"]) == ("rotate_api_key", "done")
     assert {"tool", "arguments", "call_id", "at"} <= effect.keys()
 
-    again = agent(*command[1].split())
+    again = same(*command[1].split())
     assert again.code == 2
     assert "already decided" in again.err
 

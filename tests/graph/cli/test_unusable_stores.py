@@ -7,12 +7,13 @@ names a format that this version may read and must not write.
 import shutil
 import sqlite3
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.graph.cli.conftest import QUESTION, CopyHome, Program, SameProgram, finished, one_line_error
+from tests.graph.cli.conftest import QUESTION, Program, SameProgram, one_line_error
 
 DATABASES = ("expediente.db", "checkpoints.db", "memory.db", "domain/support.sqlite")
 ASK = ("ask", QUESTION, "--as", "ana@acme", "--thread", "t")
@@ -24,20 +25,28 @@ def logs_of(file: Path) -> list[Path]:
     return [file.with_name(f"{file.name}-{kind}") for kind in ("wal", "shm")]
 
 
-def test_a_locked_database_is_one_line_and_leaves_no_thread(copies: CopyHome) -> None:
-    """All at once, each in a home of its own: every one of them waits out the driver's patience."""
-    with ExitStack() as stack:
-        running = {}
-        for name in DATABASES:
-            program = copies(name.replace("/", "-"))
-            holder = stack.enter_context(closing(sqlite3.connect(program.home / name)))
-            holder.execute("BEGIN EXCLUSIVE")
-            running[name] = (program, stack.enter_context(program.start(*ASK)))
-        for name, (program, process) in running.items():
-            error = one_line_error(finished(process), 1)
-            assert Path(name).name in error
-            assert "database is locked" in error
-            assert "t" not in program.threads()
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every driver gives up at once: that a lock is waited for is shown where the stores are tested."""
+    connect = sqlite3.connect
+
+    def connect_impatiently(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*arguments, **{**options, "timeout": 0.1})
+        return connection
+
+    for module in (sqlite3, sqlite3.dbapi2):
+        monkeypatch.setattr(module, "connect", connect_impatiently)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("name", DATABASES)
+def test_a_locked_database_is_one_line_and_leaves_no_thread(same: SameProgram, name: str) -> None:
+    with closing(sqlite3.connect(same.home / name)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        error = one_line_error(same(*ASK), 1)
+    assert Path(name).name in error
+    assert "database is locked" in error
+    assert "t" not in same.threads()
 
 
 def read_only(program: Program, name: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.graph.cli.conftest import Program, SameProgram, one_line_error
+from tests.graph.cli.conftest import SameProgram, one_line_error
 
 
 @pytest.mark.parametrize(
@@ -16,12 +16,12 @@ from tests.graph.cli.conftest import Program, SameProgram, one_line_error
         (["draw", "--write", "--check"], "allowed: one of them"),
     ],
 )
-def test_a_call_that_cannot_be(agent: Program, arguments: list[str], said: str) -> None:
-    assert said in one_line_error(agent(*arguments), 2)
+def test_a_call_that_cannot_be(same: SameProgram, arguments: list[str], said: str) -> None:
+    assert said in one_line_error(same(*arguments), 2)
 
 
-def test_with_json_an_error_is_one_object_and_stderr_is_empty(agent: Program) -> None:
-    done = agent("ask", "hi", "--json")
+def test_with_json_an_error_is_one_object_and_stderr_is_empty(same: SameProgram) -> None:
+    done = same("ask", "hi", "--json")
     assert (done.code, done.err) == (2, "")
     found = done.json()
     assert set(found) == {"error", "status"}

@@ -21,6 +21,7 @@ CLAIM = Claim(
     parent=None,
     ordinal=0,
     call_id="call-1",
+    proposal_ref="art-p",
     tool="rotate_api_key",
     arguments_digest="d1",
     effect="write",

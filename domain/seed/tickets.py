@@ -1,0 +1,52 @@
+"""Tickets, and the notes that people wrote on them since."""
+
+# ticket, account, opened by, status, objective, what was tried, hours since opened
+TICKETS = (
+    ("T-501", "A-123", "ana@acme", "open", "Find out why our API key stopped working.",
+     "Restarted the service and pasted the same key again; every request is still refused with 401.", 1),
+    ("T-502", "A-123", "ana@acme", "closed", "Get a copy of the invoice for last quarter.",
+     "Looked in the dashboard.", 1500),
+    ("T-503", "A-123", "ana@acme", "closed", "Move the storefront to the second version of the API.",
+     "Read the migration guide and changed the base address.", 4100),
+    ("T-510", "A-124", "bea@acme", "closed", "Raise the request limit for one night.",
+     "Spread the export over two hours.", 700),
+    ("T-511", "A-125", "leo@acme", "open", "Pay the overdue invoice of the prototypes account.",
+     "Sent the invoice to accounting; it waits for an order number.", 330),
+    ("T-512", "A-126", "bea@acme", "closed", "Let the van tablets connect from changing addresses.",
+     "Removed the office range from the allow list.", 6200),
+    ("T-601", "A-201", "ines@globex", "open", "Saber cuántas peticiones quedan este mes.",
+     "Se consultó el panel de uso, que muestra solo el día de hoy.", 20),
+    ("T-602", "A-202", "omar@globex", "open", "Receive webhook deliveries again.",
+     "Sent a test delivery to the endpoint; it answered 200.", 4),
+    ("T-603", "A-204", "omar@globex", "closed", "End the review of the stock key.",
+     "Sent the list of addresses that the test used.", 128),
+    ("T-604", "A-203", "omar@globex", "open", "Lift the suspension of the events account.",
+     "Paid the invoice yesterday.", 22),
+    ("T-701", "A-301", "pau@maravel", "open", "Comprobar que las entregas de los webhooks son auténticas.",
+     "Se compara la cabecera con el secreto, sin éxito.", 6),
+    ("T-702", "A-302", "alma@maravel", "closed", "Recibir las facturas con el número fiscal.",
+     "Se completó la ficha de la organización.", 1080),
+    ("T-703", "A-304", "alma@maravel", "open", "Reactivar el acceso del archivo.",
+     "Se envió la explicación del tráfico de la digitalización.", 190),
+)  # fmt: skip
+
+# ticket, written by, note, hours since it was written; oldest first within a ticket
+NOTES = (
+    ("T-501", "leo@acme", "Asked which service uses the key, and since when requests fail.", 1),
+    ("T-502", "leo@acme", "Invoice found; sent a link to the dashboard page that holds it.", 1490),
+    ("T-502", "ana@acme", "Got it, thank you.", 1480),
+    ("T-503", "vera@acme", "Pointed at the table of renamed fields in the migration guide.", 4090),
+    ("T-503", "ana@acme", "Two fields were missing in our client; works now.", 4000),
+    ("T-503", "vera@acme", "Closed after a week without errors.", 3830),
+    ("T-510", "leo@acme", "A limit is part of the plan; suggested to spread the export.", 698),
+    ("T-510", "bea@acme", "Spread over four hours, no refusals.", 650),
+    ("T-511", "leo@acme", "Reminder sent; accounting answers by the end of the week.", 160),
+    ("T-512", "vera@acme", "Explained that an empty allow list admits every address.", 6190),
+    ("T-601", "noor@globex", "El consumo del mes está en la ficha de la cuenta; respuesta en curso.", 18),
+    ("T-602", "noor@globex", "The endpoint was not paused; deliveries of today are late for everybody.", 3),
+    ("T-603", "ivo@globex", "Review goes on: the addresses belong to a test of the partner.", 126),
+    ("T-604", "noor@globex", "Payment not seen yet; bank transfers take two working days.", 20),
+    ("T-701", "gael@maravel", "Preguntado si se firma el cuerpo tal como llega, sin volver a escribirlo.", 5),
+    ("T-702", "rita@maravel", "Factura emitida de nuevo con el número fiscal.", 1061),
+    ("T-703", "gael@maravel", "La revisión sigue abierta; falta el rango de direcciones.", 150),
+)

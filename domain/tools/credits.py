@@ -1,0 +1,104 @@
+"""Issuing a credit. How much one person may grant alone is a value of the policy record, not of this file."""
+
+import hashlib
+import sqlite3
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from domain.database import Database
+from domain.ownership import STAFF, visible_account
+from domain.policy import POLICIES
+from domain.times import stamp
+from domain.tools.arguments import AccountId, effect_key, failing_typed, key_reused, not_found
+from state.policy import Policy, effective
+from state.tools import Effect, Limit, OutputField, Tool, ToolContext, ToolError, tool
+
+Amount = Annotated[int, Field(ge=1, le=100_000, description="The amount in whole units of the policy's currency.")]
+
+
+def credit_tools(database: Database) -> tuple[Tool, ...]:
+    """The tool that issues credits."""
+
+    @tool(
+        effect=Effect.WRITE,
+        roles=STAFF,
+        resources={"account_id": "account"},
+        limits=(Limit(parameter="amount", policy_key="credit_limit"),),
+        idempotent=True,
+        reversible=False,
+        output=(
+            OutputField(name="credit_id", trust="system"),
+            OutputField(name="account_id", trust="system"),
+            OutputField(name="amount", trust="system"),
+            OutputField(name="currency", trust="system"),
+            OutputField(name="status", trust="system"),
+            OutputField(name="issued_at", trust="system"),
+        ),
+    )
+    def issue_credit(context: ToolContext, *, account_id: AccountId, amount: Amount) -> dict[str, Any]:
+        """Issue a credit to an account: its next invoice is lower by this amount.
+
+        Errors: `not_found`, `not_approved`, `idempotency_key_missing`, `idempotency_key_reused`, `unavailable`.
+        """
+        effect = effect_key(context)
+        policy = effective(POLICIES, context.now)
+        approver = _approver(context, amount, policy)
+        with failing_typed(), database.write() as connection:
+            done = _already_done(connection, context, account_id, amount)
+            if done is not None:
+                return done
+            if visible_account(connection, context.scope, account_id) is None:
+                raise not_found("account")
+            # Named by the effect: a counter would tell one tenant how many credits others were given.
+            credit_id = f"C-{hashlib.sha256(effect.encode()).hexdigest()[:10]}"
+            currency, now = str(policy.values["credit_currency"]), stamp(context.now)
+            connection.execute(
+                "INSERT INTO credits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (effect, credit_id, context.scope.tenant, account_id, amount, currency,
+                 context.scope.principal.name, approver, now),
+            )  # fmt: skip
+            return _result(credit_id, account_id, amount, currency, now)
+
+    return (issue_credit,)
+
+
+def _approver(context: ToolContext, amount: int, policy: Policy) -> str | None:
+    """Who approved a credit over the limit; None below it.
+
+    The gate asks any approver of the tenant, and lets people confirm their own calls. Here it takes four eyes and
+    the role that the record names: an account admin must not grant a credit to the own organisation, and nobody the
+    one that he or she asked for.
+    """
+    limit = policy.values["credit_limit"]
+    if isinstance(limit, int | float) and amount <= limit:
+        return None
+    actor = context.scope.actor
+    if policy.values["credit_approver_role"] not in actor.roles or actor.name == context.scope.principal.name:
+        raise ToolError("not_approved", "a credit over the limit needs another person who may approve it")
+    return actor.name
+
+
+def _already_done(
+    connection: sqlite3.Connection, context: ToolContext, account_id: str, amount: int
+) -> dict[str, Any] | None:
+    row = connection.execute(
+        "SELECT tenant, credit_id, account_id, amount, currency, issued_at FROM credits WHERE idempotency_key = ?",
+        (context.idempotency_key,),
+    ).fetchone()
+    if row is None:
+        return None
+    if (row["tenant"], row["account_id"], row["amount"]) != (context.scope.tenant, account_id, amount):
+        raise key_reused()
+    return _result(row["credit_id"], account_id, amount, row["currency"], row["issued_at"])
+
+
+def _result(credit_id: str, account_id: str, amount: int, currency: str, issued_at: str) -> dict[str, Any]:
+    return {
+        "credit_id": credit_id,
+        "account_id": account_id,
+        "amount": amount,
+        "currency": currency,
+        "status": "issued",
+        "issued_at": issued_at,
+    }

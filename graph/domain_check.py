@@ -1,0 +1,55 @@
+"""Is a domain whole? What names something that is not there is told when the app opens, not in the middle of a turn."""
+
+from collections.abc import Container, Iterable, Iterator
+
+from state.domain import Domain
+from state.work import DecisionKind, Form
+
+_TARGETS = ("next_step", "again")
+
+
+class DomainBroken(ValueError):
+    """The domain names what it does not have; the text lists every place."""
+
+
+def check_domain(domain: Domain) -> None:
+    """Raises DomainBroken with all that is wrong, in one line."""
+    found = sorted({*_table(domain), *_tools(domain)})
+    if found:
+        raise DomainBroken(f"domain {domain.name}: {'; '.join(found)}")
+
+
+def _table(domain: Domain) -> Iterator[str]:
+    specs = {f"{spec.kind.value}/{spec.toolset}": spec for spec in domain.table.specs}
+    sections = {section.name for section in domain.instructions}
+    tools = {tool.contract.name for tool in domain.tools}
+    for name, spec in specs.items():
+        yield from _unknown(f"decision {name}", "instruction", spec.instructions, sections)
+        yield from _unknown(f"decision {name}", "tool", spec.tools, tools)
+        if spec.kind is not DecisionKind.CLOSE and not (spec.tools or spec.forms):
+            yield f"decision {name} offers neither a tool nor a form: nothing can be proposed"
+    for rule in domain.table.rules:
+        if rule.then not in _TARGETS and rule.then not in specs:
+            known = ", ".join(sorted(specs))
+            yield f"rule {rule.name} leads to {rule.then!r}, which is no decision; decisions: {known}"
+
+
+def _tools(domain: Domain) -> Iterator[str]:
+    offered = {tool for spec in domain.table.specs for tool in spec.tools}
+    forms = {form.value for form in Form}
+    for contract in (tool.contract for tool in domain.tools):
+        if contract.name in forms:
+            yield f"tool {contract.name} has the name of an answer form; rename it"
+        if contract.roles and contract.name not in offered:
+            yield f"tool {contract.name} stands in no decision: name it in the decision table, or give it no roles"
+        yield from _unknown(f"tool {contract.name}", "resource", contract.resources.values(), domain.resources)
+        for limit in contract.limits:
+            for policy in domain.policies:
+                if limit.policy_key not in policy.values:
+                    yield f"tool {contract.name} needs {limit.policy_key}, which policy {policy.version} lacks"
+
+
+def _unknown(where: str, kind: str, named: Iterable[str], known: Container[str]) -> Iterator[str]:
+    for name in named:
+        if name not in known:
+            yield f"{where} names the {kind} {name!r}, which there is not"

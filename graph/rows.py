@@ -1,0 +1,89 @@
+"""The eight nodes, each with exactly the ports and the part of the domain of its row."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from graph.settings import Settings
+from nodes.execute import make_execute
+from nodes.log import make_log
+from nodes.pack import make_pack
+from nodes.pack.budget import Window
+from nodes.plan import make_plan
+from nodes.propose import make_propose
+from nodes.resolve import make_resolve
+from nodes.retrieve import make_retrieve
+from nodes.validate import make_validate
+from state.context import RequestSettings
+from state.domain import Domain
+from state.node import Node
+from state.ports import (
+    Artifacts,
+    Clock,
+    DecisionLog,
+    Ids,
+    Index,
+    Ledger,
+    Lexical,
+    MemoryStore,
+    Model,
+    Seal,
+    TokenCounter,
+)
+
+
+@dataclass
+class Ports:
+    """Every live object behind the graph. Each may be replaced by name in `open_app`."""
+
+    clock: Clock
+    ids: Ids
+    domain: Domain
+    model: Model
+    tokens: TokenCounter
+    artifacts: Artifacts
+    log: DecisionLog
+    ledger: Ledger
+    seal: Seal
+    index: Index
+    lexical: Lexical
+    memory: MemoryStore
+
+
+def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) -> tuple[Node, ...]:
+    """The eight nodes, each with exactly the ports of its row."""
+    domain = ports.domain
+    tools = {tool.contract.name: tool for tool in domain.tools}
+    contracts = {name: tool.contract for name, tool in tools.items()}
+    window = Window(window_tokens=settings.window_tokens, reserved_output_tokens=settings.reserved_output_tokens)
+    request = RequestSettings(max_output_tokens=settings.reserved_output_tokens, temperature=settings.temperature)
+    return (
+        make_resolve(clock=ports.clock, ids=ports.ids, artifacts=ports.artifacts, log=ports.log),
+        make_plan(table=domain.table, policies=domain.policies),
+        make_retrieve(index=ports.index, lexical=ports.lexical, memory=ports.memory, artifacts=ports.artifacts),
+        make_pack(
+            artifacts=ports.artifacts,
+            log=ports.log,
+            tokens=ports.tokens,
+            window=window,
+            settings=request,
+            sections=domain.instructions,
+            examples=domain.examples,
+            contracts=contracts,
+            policies=domain.policies,
+        ),
+        make_propose(model=ports.model, artifacts=ports.artifacts),
+        make_validate(
+            artifacts=ports.artifacts,
+            log=ports.log,
+            ledger=ports.ledger,
+            clock=ports.clock,
+            seal=ports.seal,
+            pause=pause,
+            contracts=contracts,
+            policies=domain.policies,
+            resources=domain.resources,
+        ),
+        make_execute(artifacts=ports.artifacts, ledger=ports.ledger, clock=ports.clock, seal=ports.seal, tools=tools),
+        make_log(artifacts=ports.artifacts, log=ports.log, seal=ports.seal, policies=domain.policies),
+    )

@@ -1,0 +1,61 @@
+"""One call that is about to run: all that claiming, running and filing it need."""
+
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from state.ports import Claim
+from state.run import RequestContext, Scope
+from state.tools import Effect, Observation, Tool
+from state.verdict import Allowed
+from state.work import ToolCall
+
+
+@dataclass(frozen=True)
+class Step:
+    """An allowed call with its tool and its arguments read back. `digest` names tool and arguments."""
+
+    ordinal: int
+    call: ToolCall
+    tool: Tool
+    arguments: dict[str, JsonValue]
+    verdict: Allowed
+    digest: str
+    request: RequestContext
+    scope: Scope
+
+    @property
+    def key(self) -> str:
+        """The name of this one effect: the call that the verdict bound, so a second run of it is no second effect."""
+        return self.verdict.bound
+
+    @property
+    def named(self) -> str:
+        """The public name of the result."""
+        return f"toolrun://{self.request.request_id}/step-{self.ordinal + 1}"
+
+    def claim(self, proposal_ref: str) -> Claim:
+        """The claim row of the effect."""
+        return Claim(
+            key=self.key,
+            tenant=self.scope.tenant,
+            thread=self.scope.thread,
+            parent=self.request.parent,
+            ordinal=self.ordinal,
+            call_id=self.call.call_id,
+            tool=self.call.tool,
+            arguments_digest=self.digest,
+            effect=self.tool.contract.effect.value,
+            proposal_ref=proposal_ref,
+            opened_by=self.verdict.opened_by,
+        )
+
+    @property
+    def failed_as(self) -> str:
+        """What an exception means: a read failed; a write may have happened all the same."""
+        return "error" if self.tool.contract.effect is Effect.READ else "unknown"
+
+
+def outcome_state(observation: Observation) -> str:
+    """How the claim of an effect closes."""
+    return "unknown" if observation.outcome == "unknown" else "done"

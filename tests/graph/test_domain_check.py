@@ -1,0 +1,87 @@
+"""A domain that names what it does not have is refused when the app opens, with every place."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from graph.app import load_domain
+from graph.domain_check import DomainBroken, check_domain
+from graph.home import claim_home
+from graph.settings import SettingsError
+from state.domain import Domain, Rule
+from state.tools import Limit, Tool
+from state.work import DecisionKind, DecisionSpec
+from tests.fakes import NOW, FakeClock
+
+
+@pytest.fixture(scope="module")
+def support(tmp_path_factory: pytest.TempPathFactory) -> Domain:
+    return load_domain("domain", tmp_path_factory.mktemp("support"), FakeClock(NOW))
+
+
+def with_spec(spec: DecisionSpec) -> Callable[[Domain], Domain]:
+    return lambda domain: replace(domain, table=domain.table.model_copy(update={"specs": (*domain.table.specs, spec)}))
+
+
+def with_rule(rule: Rule) -> Callable[[Domain], Domain]:
+    return lambda domain: replace(domain, table=domain.table.model_copy(update={"rules": (*domain.table.rules, rule)}))
+
+
+def with_tool(**changes: object) -> Callable[[Domain], Domain]:
+    def changed(domain: Domain) -> Domain:
+        first = domain.tools[0]
+        return replace(domain, tools=(*domain.tools, Tool(first.contract.model_copy(update=changes), first.run)))
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        pytest.param(
+            with_spec(DecisionSpec(kind=DecisionKind.GATHER, toolset="x", tools=("no_tool",))),
+            "decision gather/x names the tool 'no_tool', which there is not",
+            id="a tool",
+        ),
+        pytest.param(
+            with_spec(DecisionSpec(kind=DecisionKind.ANSWER, toolset="x", instructions=("decide_plam",))),
+            "decision answer/x names the instruction 'decide_plam', which there is not",
+            id="an instruction",
+        ),
+        pytest.param(
+            with_spec(DecisionSpec(kind=DecisionKind.CLARIFY, toolset="x")),
+            "decision clarify/x offers neither a tool nor a form",
+            id="nothing to propose",
+        ),
+        pytest.param(with_rule(Rule(name="odd", then="gather/nowhere")), "leads to 'gather/nowhere'", id="a rule"),
+        pytest.param(
+            with_tool(name="disable_api_key"), "tool disable_api_key stands in no decision", id="a tool in no decision"
+        ),
+        pytest.param(with_tool(name="answer"), "tool answer has the name of an answer form", id="a form's name"),
+        pytest.param(
+            with_tool(name="other", roles=(), resources={"id": "planet"}),
+            "names the resource 'planet'",
+            id="a resource",
+        ),
+        pytest.param(
+            with_tool(name="other", roles=(), limits=(Limit(parameter="n", policy_key="most"),)),
+            "tool other needs most, which policy",
+            id="a limit",
+        ),
+    ],
+)
+def test_what_is_named_and_not_there_is_told(support: Domain, change: Callable[[Domain], Domain], says: str) -> None:
+    check_domain(support)
+    with pytest.raises(DomainBroken) as broken:
+        check_domain(change(support))
+    assert says in str(broken.value)
+    assert "\n" not in str(broken.value)
+
+
+def test_a_home_belongs_to_one_domain(tmp_path: Path) -> None:
+    claim_home(tmp_path, "domain")
+    claim_home(tmp_path, "domain")
+    with pytest.raises(SettingsError, match="holds the data of domain 'domain'; allowed: one domain a home"):
+        claim_home(tmp_path, "garden")

@@ -1,0 +1,94 @@
+"""The door without a server: tokens, Studio's own user, and a server that was set up halfway (L1)."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+from langgraph_sdk import Auth
+from langgraph_sdk.auth.types import StudioUser
+
+from graph.access_token import AUDIENCE, LONGEST_TTL_S, TokenRefused, issue_token, read_token
+from graph.app import open_app
+from graph.doorkeeper import Doorkeeper, make_auth
+from graph.scope import NotAuthenticated, UnknownPrincipal
+from graph.settings import Settings, SettingsError
+from tests.fakes import FakeClock
+from tests.graph.conftest import NOW, OpenApp, settings
+
+KEY = "a key of the tests, 32 characters or more"
+KEYED = Settings.load(auth_key=KEY)
+
+
+def made(algorithm: str = "HS256", key: str = KEY, **claims: Any) -> str:
+    now = datetime.now(UTC)
+    whole = {"sub": "ana@acme", "aud": AUDIENCE, "iat": now, "exp": now + timedelta(hours=1), **claims}
+    return jwt.encode({name: value for name, value in whole.items() if value is not None}, key, algorithm=algorithm)
+
+
+def test_a_token_names_its_bearer() -> None:
+    assert read_token(KEYED, issue_token(KEYED, "ana@acme", 60, datetime.now(UTC))) == "ana@acme"
+
+
+BAD = {
+    "no expiry": {"exp": None},
+    "no name": {"sub": None},
+    "expired": {"exp": datetime.now(UTC) - timedelta(seconds=1)},
+    "of tomorrow": {"iat": datetime.now(UTC) + timedelta(days=1)},
+    "for somebody else": {"aud": "another service"},
+    "unsigned": {"algorithm": "none", "key": ""},
+    "another algorithm": {"algorithm": "HS512", "key": KEY * 2},
+    "another key": {"key": "b" * 32},
+}
+
+
+@pytest.mark.parametrize("claims", BAD.values(), ids=BAD.keys())
+def test_a_token_that_is_not_ours_is_refused(claims: Mapping[str, Any]) -> None:
+    with pytest.raises(TokenRefused):
+        read_token(KEYED, made(**claims))
+
+
+@pytest.mark.parametrize("ttl_s", [0, -1, LONGEST_TTL_S + 1])
+def test_a_lifetime_has_bounds(ttl_s: int) -> None:
+    with pytest.raises(ValueError, match=f"got a lifetime of {ttl_s} s"):
+        issue_token(KEYED, "ana@acme", ttl_s, NOW)
+
+
+def test_the_key_is_long_and_never_shown() -> None:
+    with pytest.raises(SettingsError, match="EXPEDIENTE_AUTH_KEY: got a value that is not shown"):
+        Settings.load(auth_key="short key")
+    assert KEY not in repr(KEYED)
+
+
+def test_a_door_without_a_key_does_not_open(start: OpenApp) -> None:
+    with pytest.raises(SettingsError, match="EXPEDIENTE_AUTH_KEY: got nothing"):
+        Doorkeeper(Settings.load(), start().identity)
+
+
+def test_studios_own_user_is_nobody(start: OpenApp) -> None:
+    """Where a fork forgets `disable_studio_auth`, the server lets that user in: it may do nothing."""
+    auth: Any = make_auth(Doorkeeper(KEYED, start().identity))
+    user: Any = StudioUser("langgraph-studio-user")
+    assert auth._handlers
+    for (resource, action), handlers in auth._handlers.items():
+        context = Auth.types.AuthContext(permissions=(), user=user, resource=resource, action=action)
+        with pytest.raises(Auth.exceptions.HTTPException) as refused:
+            asyncio.run(handlers[-1](ctx=context, value={}))
+        assert refused.value.status_code == 403
+
+
+def test_a_server_with_a_key_and_no_door_serves_nobody(home: Path) -> None:
+    with open_app(settings(home), only_authenticated=True, clock=FakeClock(NOW)) as app:
+        graph: Any = app.drawing.compile()
+        given = {"messages": [{"role": "user", "content": "Why is my API key not working?"}]}
+        thread = {"thread_id": "t"}
+        for context in (None, {"principal": "ana@acme"}):
+            with pytest.raises(NotAuthenticated, match=r"graph/auth\.py"):
+                graph.invoke(given, {"configurable": thread}, context=context)
+        user = {"configurable": {**thread, "langgraph_auth_user": {"identity": "ana@acme"}}}
+        with pytest.raises(UnknownPrincipal):
+            graph.invoke(given, user, context={"principal": "bea@acme"})
+        assert graph.invoke(given, user)["task"]["status"] == "answered"
