@@ -25,7 +25,7 @@ def commands(language: str) -> list[str]:
     return [line for line in lines if line]
 
 
-def agent(line: str, home: Path) -> "subprocess.CompletedProcess[str]":
+def agent(line: str, home: Path, given: str = "") -> "subprocess.CompletedProcess[str]":
     """Runs a command of the README as a user would: 80 columns, not a terminal."""
     words = shlex.split(line)
     assert words[0] == "agent"
@@ -34,6 +34,7 @@ def agent(line: str, home: Path) -> "subprocess.CompletedProcess[str]":
         [str(AGENT), *words[1:]],
         cwd=home.parent,
         env={**os.environ, **settings},
+        input=given,
         capture_output=True,
         text=True,
         timeout=120,
@@ -62,8 +63,8 @@ def test_the_printed_run_is_what_the_command_prints(home: Path) -> None:
     assert steady(done.stdout) == steady(printed[1])
 
 
-def test_the_approval_runs_as_written(home: Path) -> None:
-    ask, show, resume = (line for line in commands("sh") if line.startswith("agent "))
+def test_the_commands_run_as_written(home: Path) -> None:
+    ask, show, resume, chat, ingest = (line for line in commands("sh") if line.startswith("agent "))
     asked = agent(ask, home)
     assert asked.returncode == 3, asked.stderr
     found = re.search(r"--approve (\S+)", asked.stdout)
@@ -72,6 +73,14 @@ def test_the_approval_runs_as_written(home: Path) -> None:
     resumed = agent(resume.replace("CALL_ID", found[1]), home)
     assert resumed.returncode == 0, resumed.stderr
     assert "rotate_api_key" in resumed.stdout
+    told = agent(chat, home, "Which plan am I on?\n")
+    assert told.returncode == 0, told.stderr
+    assert "plan is pro" in told.stdout
+    (home.parent / "pages").mkdir()
+    (home.parent / "pages" / "zorbs.md").write_text("# Zorbs\n\nA zorb is reset with the blue lever.\n")
+    assert agent(ingest.replace("PATH", "pages"), home).returncode == 0
+    cited = agent('agent ask "How is a zorb reset?" --as ana@acme', home)
+    assert "blue lever" in cited.stdout
 
 
 def test_the_python_runs(home: Path) -> None:

@@ -4,15 +4,14 @@ from typing import Any
 
 import pytest
 
-from nodes.log import Reads, Writes, make_log
 from state.canonical import digest
-from state.checks.binding import sealed
 from state.context import Packed
 from state.knowledge import Snapshot
 from state.record import DecisionRecord
-from state.verdict import Accepted, Allowed, Approval, ApprovalRequest, Denied, NeedsApproval, Verdict
+from state.verdict import Verdict
 from state.work import (
     KEPT,
+    MOST_CALLS,
     ActionDone,
     Answer,
     Clarify,
@@ -24,68 +23,29 @@ from state.work import (
     Retrieved,
     Search,
     Status,
-    TaskState,
     TurnDone,
 )
-from tests.desk import POLICY, SCOPE
+from tests.desk import POLICY
 from tests.fakes import NOW
+from tests.nodes.filing import (
+    ACCEPTED,
+    ALLOWED,
+    CALL,
+    CLEARED,
+    DENIED,
+    PENDING,
+    PROPOSED,
+    REJECTED,
+    SEEN,
+    TWO,
+    filed,
+    kind,
+    lap,
+    logged,
+    record,
+    seen,
+)
 from tests.nodes.parts import QUESTION, Parts, act, attempts, decision, observation
-
-CLEARED = ("request", "decision", "candidates", "manifest", "proposal", "attempts", "verdicts", "observations")
-PROPOSED = attempts("proposal")
-PACKED = Packed(ref="art-m")
-ASKED = ApprovalRequest(
-    approval_id="apr-1", requested_at=NOW, expires_at=NOW, digest="d", approver_roles=("lead",), reason="r"
-)
-ALLOWED = Allowed(call_id="c1", rule="r", policy_version="p", bound="b")
-ACCEPTED = Accepted(call_id="answer", rule="r", policy_version="p")
-DENIED = Denied(call_id="c1", rule="over_limit", reason="r", policy_version="p")
-REJECTED = DENIED.model_copy(
-    update={
-        "rule": "rejected_by_person",
-        "approval": Approval(approval_id="apr-1", decision="reject", by="leo@t1", at=NOW),
-        "request": ASKED,
-    }
-)
-PENDING = NeedsApproval(call_id="c1", rule="r", policy_version="p", request=ASKED)
-SEEN = observation("c1", "lookup")
-CALL = act(("c1", "lookup", {"order": "A1"}))
-TWO = act(("c1", "lookup", {"order": "A1"}), ("c2", "refund", {"order": "A1", "amount": 5}))
-
-
-def logged(parts: Parts, proposal: Proposal | None = None, task: TaskState | None = None, **reads: Any) -> Writes:
-    """What log writes for a lap whose verdicts and observations carry the system's seal."""
-    node = make_log(artifacts=parts.artifacts, log=parts.log, seal=parts.seal, policies=[reads.pop("policy", POLICY)])
-    request = reads.get("request", parts.request())
-    for name in ("verdicts", "observations"):
-        if reads.get(name):
-            reads[name] = tuple(sealed(parts.seal, SCOPE, request.request_id, value) for value in reads[name])
-    given = {
-        "messages": [{"type": "human", "content": QUESTION, "id": request.message_id}],
-        "request": request,
-        "task": task or parts.task(),
-        "decision": decision(),
-        "manifest": PACKED,
-        "attempts": PROPOSED,
-        "proposal": parts.proposal(proposal) if proposal else None,
-        **reads,
-    }
-    wrote = node.run(Reads(**given), SCOPE)
-    assert isinstance(wrote, Writes)
-    return wrote
-
-
-def record(parts: Parts, wrote: Writes) -> DecisionRecord:
-    return parts.log.get("t1", "T", wrote.head)
-
-
-def kind(name: str) -> Any:
-    return decision(kind=DecisionKind(name))
-
-
-def seen(outcome: str) -> Any:
-    return (SEEN.model_copy(update={"outcome": outcome}),)
-
 
 NO_FIT = Packed(ref=None, failure="does_not_fit", missing=("7 tokens",))
 LACKS = Packed(ref="art-m", failure="insufficient", missing=("evidence to cite",))
@@ -168,8 +128,11 @@ def test_what_was_found_makes_a_partial_answer(
 def test_the_record_holds_the_lap(parts: Parts) -> None:
     head = parts.filed()
     task = parts.task(next_index=4, laps_in_turn=1)
-    lap: dict[str, Any] = {"verdicts": (ALLOWED,), "observations": (SEEN,)}
-    wrote = logged(parts, CALL, task, head=head, request=parts.request(edited=True, parent=head), **lap)
+    request = parts.request(edited=True, parent=head)
+    ours = lap(parts, CALL, task, head=head, request=request, verdicts=(ALLOWED,), observations=(SEEN,))
+    wrote = filed(parts, ours)
+    assert ours.verdicts is not None
+    assert ours.observations is not None
     assert record(parts, wrote) == DecisionRecord(
         parent=head,
         tenant="t1",
@@ -184,8 +147,8 @@ def test_the_record_holds_the_lap(parts: Parts) -> None:
         manifest_ref="art-m",
         proposal_ref=parts.proposal(CALL),
         attempts=PROPOSED,
-        verdicts=(ALLOWED,),
-        observations=(SEEN,),
+        verdicts=ours.verdicts,
+        observations=ours.observations,
         outcome=LapOutcome.OBSERVED,
         status=None,
         task_hash=digest(wrote.task),
@@ -275,11 +238,17 @@ def test_what_was_missing_is_told_in_the_task(parts: Parts) -> None:
 
 
 def test_what_was_done_is_bounded(parts: Parts) -> None:
-    task = parts.task(actions=FOUND * KEPT)
-    many = act(*((f"c{n}", "lookup", {"order": "A1"}) for n in range(KEPT + 5)))
-    results = tuple(observation(f"c{n}", "lookup") for n in range(KEPT + 5))
-    wrote = logged(parts, many, task, verdicts=(), observations=results)
-    assert [action.call_id for action in wrote.task.actions] == [f"c{n}" for n in range(5, KEPT + 5)]
+    task = parts.task(actions=tuple(FOUND[0].model_copy(update={"call_id": f"old{n}"}) for n in range(KEPT)))
+    calls = [f"c{n}" for n in range(MOST_CALLS)]
+    wrote = logged(
+        parts,
+        act(*((call, "lookup", {"order": "A1"}) for call in calls)),
+        task,
+        verdicts=tuple(ALLOWED.model_copy(update={"call_id": call}) for call in calls),
+        observations=tuple(observation(call, "lookup") for call in calls),
+    )
+    left = [f"old{n}" for n in range(MOST_CALLS, KEPT)]
+    assert [action.call_id for action in wrote.task.actions] == [*left, *calls]
 
 
 @pytest.mark.parametrize(("turns", "shown"), [(0, []), (1, [3]), (2, [2, 3]), (9, [1, 2, 3])])

@@ -10,7 +10,7 @@ from nodes.pack.sufficiency import ForeignItem
 from state.context import Dropped, DropReason, Flag, Kind, Packed
 from state.knowledge import NotChosen
 from state.render import blocks
-from state.work import DecisionKind, Form
+from state.work import Answer, DecisionKind, Form, LapOutcome, Status, TurnDone
 from tests.desk import POLICY
 from tests.fakes import NOW
 from tests.nodes.packing import BLOCKS_ONLY, WIDE, CountedBy, Packing, ids, reasons
@@ -115,6 +115,55 @@ def test_the_measured_count_has_the_last_word(parts: Parts) -> None:
     assert [item.item_id for item in manifest.items if item.kind is Kind.EVIDENCE] == ["d1"]
     assert reasons(manifest) == {"d2": "over_budget"}
     assert manifest.total_input_tokens <= window(items + 700).input_tokens()
+
+
+def later_turn(parts: Parts) -> dict[str, Any]:
+    """The fourth turn, after three that ended with an answer, with a result of its own."""
+    turns = []
+    for n in (1, 2, 3):
+        answer = parts.proposal(Answer(text=f"answer {n} " * n))
+        ended = {"outcome": LapOutcome.ANSWERED, "status": Status.ANSWERED, "index": n, "turn_index": n}
+        turns.append(TurnDone(index=n, record=parts.filed(**ended, proposal_ref=answer)))
+    seen = observation("c1", "lookup", parts.put("{}"))
+    head = parts.filed(index=4, turn_index=4, observations=(seen,))
+    request = parts.request(turn_index=4, parent=head)
+    return {"request": request, "task": parts.task(laps_in_turn=1, turns=tuple(turns))}
+
+
+TURNS = {n: [f"turn-{n}", f"turn-{n}-answer"] for n in (1, 2, 3)}
+
+
+def test_the_oldest_turns_go_first_when_not_all_fit(parts: Parts) -> None:
+    """Whole turns: an answer goes with its question. Nothing of this turn ever goes."""
+    given = later_turn(parts)
+    whole = Packing(parts, tokens=BLOCKS_ONLY).manifest(**given)
+    cost = {item.item_id: item.token_count for item in whole.items}
+    turn = {n: sum(cost[name] for name in names) for n, names in TURNS.items()}
+    all_of_it = sum(cost.values())
+    for budget, gone in (
+        (all_of_it, []),
+        (all_of_it - 1, [1]),
+        (all_of_it - cost["turn-1"], [1]),
+        (all_of_it - turn[1], [1]),
+        (all_of_it - turn[1] - 1, [1, 2]),
+        (all_of_it - turn[1] - turn[2] - 1, [1, 2, 3]),
+        (all_of_it - turn[1] - turn[2] - turn[3], [1, 2, 3]),
+    ):
+        left = [name for n in gone for name in TURNS[n]]
+        manifest = Packing(parts, window(budget), tokens=BLOCKS_ONLY).manifest(**given)
+        assert ids(manifest) == [name for name in ids(whole) if name not in left]
+        assert reasons(manifest) == dict.fromkeys(left, "over_budget")
+        assert manifest.total_input_tokens <= window(budget).input_tokens()
+    short = Packing(parts, window(all_of_it - sum(turn.values()) - 1), tokens=BLOCKS_ONLY)
+    assert short.run(**given) == Packed(ref=None, failure="does_not_fit", missing=("1 tokens",))
+
+
+def test_an_earlier_turn_is_worth_more_than_a_document(parts: Parts) -> None:
+    given = later_turn(parts)
+    whole = Packing(parts, tokens=BLOCKS_ONLY).manifest(**given)
+    packing = Packing(parts, window(sum(item.token_count for item in whole.items)), tokens=BLOCKS_ONLY)
+    manifest = packing.manifest([packing.candidate("d")], **given)
+    assert (ids(manifest), reasons(manifest)) == (ids(whole), {"d": "over_budget"})
 
 
 @pytest.mark.parametrize("short", [1, 7])

@@ -24,7 +24,8 @@ from tests.desk import AGENT, LEAD, SCOPE
 from tests.fakes import NOW
 from tests.nodes.parts import QUESTION, Parts
 
-HUMAN = {"type": "human", "content": QUESTION, "id": "msg-7"}
+OURS = {"type": "human", "content": QUESTION, "id": "msg-1"}
+HUMAN = {**OURS, "id": "theirs"}
 ACTION = ActionDone(turn=1, decision=0, tool="lookup", call_id="c", arguments_digest="d", outcome="ok", at=NOW)
 
 
@@ -32,17 +33,16 @@ def node(parts: Parts) -> Node:
     return make_resolve(clock=parts.clock, ids=parts.ids, artifacts=parts.artifacts, log=parts.log)
 
 
-def resolved(parts: Parts, task: TaskState | None = None, head: str | None = None, text: str = QUESTION) -> Any:
-    message = {**HUMAN, "content": text}
-    return node(parts).run(Reads(messages=[message], task=task, head=head), SCOPE)
+def resolved(parts: Parts, task: TaskState | None = None, head: str | None = None, **message: Any) -> Any:
+    return node(parts).run(Reads(messages=[{**HUMAN, **message}], task=task, head=head), SCOPE)
 
 
 def test_the_first_message_becomes_request_and_objective(parts: Parts) -> None:
     wrote = resolved(parts)
-    objective = UserTurn(index=1, message_id="msg-7", ref=parts.turn_ref, at=NOW)
-    assert wrote.task == TaskState(objective=objective)
-    assert wrote.request == parts.request(message_id="msg-7")
-    assert wrote.model_fields_set == {"request", "task"}
+    assert wrote.task == TaskState(objective=UserTurn(index=1, message_id="msg-1", ref=parts.turn_ref, at=NOW))
+    assert wrote.request == parts.request()
+    # The caller's id is not ours to trust: it may repeat.
+    assert wrote.messages == [OURS]
 
 
 def busy(parts: Parts, **changes: Any) -> TaskState:
@@ -64,29 +64,37 @@ def busy(parts: Parts, **changes: Any) -> TaskState:
 
 
 @pytest.mark.parametrize(
-    ("changes", "text", "new_turn"),
+    ("changes", "message", "new_turn"),
     [
-        pytest.param({}, QUESTION, False, id="the lap after"),
-        pytest.param({"status": Status.ANSWERED}, QUESTION, True, id="the same question after the turn"),
-        pytest.param({"status": Status.NEEDS_INPUT}, "A2", True, id="an answer to our question"),
-        pytest.param({}, "Never mind, look at A2", True, id="another message in the middle"),
+        pytest.param({}, {"id": "msg-1"}, False, id="the lap after"),
+        pytest.param({}, {"id": "theirs"}, True, id="the same words with another id"),
+        pytest.param({}, {"id": None}, True, id="the same words without an id"),
+        pytest.param({}, {"id": "msg-1", "content": "Pay A2"}, True, id="other words with our id"),
+        pytest.param({}, {"content": "Never mind, look at A2"}, True, id="another message in the middle"),
+        pytest.param({"status": Status.ANSWERED}, {"id": "msg-1"}, True, id="the same message after the turn"),
+        pytest.param({"status": Status.ANSWERED}, {}, True, id="the same question after the turn"),
+        pytest.param({"status": Status.NEEDS_INPUT}, {"content": "A2"}, True, id="an answer to our question"),
     ],
 )
 def test_a_new_turn_keeps_what_was_done_and_drops_what_was_planned_or_found(
-    parts: Parts, changes: dict[str, Any], text: str, new_turn: bool
+    parts: Parts, changes: dict[str, Any], message: dict[str, Any], new_turn: bool
 ) -> None:
     task = busy(parts, **changes)
     head = parts.filed(task_hash=digest(task))
-    wrote = resolved(parts, task, head, text)
-    turn = UserTurn(index=2, message_id="msg-7", ref=parts.put(text), at=NOW)
+    parts.ids.new("msg")  # the first message's
+    wrote = resolved(parts, task, head, **message)
+    text = message.get("content", QUESTION)
+    turn = UserTurn(index=2, message_id="msg-2", ref=parts.put(text), at=NOW)
     expected = TaskState(objective=turn, next_index=2, actions=(ACTION,), turns=(TurnDone(index=1, record=head),))
     assert wrote.task == (expected if new_turn else task)
     assert wrote.request == parts.request(
-        message_id="msg-7" if new_turn else "msg-1",
+        message_id="msg-2" if new_turn else "msg-1",
         turn_index=2 if new_turn else 1,
         turn_ref=parts.put(text),
         parent=head,
     )
+    assert wrote.model_fields_set == {"request", "task", *(["messages"] if new_turn else [])}
+    assert wrote.messages == ([{"type": "human", "content": text, "id": "msg-2"}] if new_turn else [])
 
 
 @pytest.mark.parametrize(
@@ -104,13 +112,13 @@ def test_a_task_that_the_head_did_not_leave_is_edited_and_its_steps_are_void(
     task = busy(parts)
     head = parts.filed(task_hash=digest(task))
     edited = task.model_copy(update=edit)
-    wrote = resolved(parts, edited, head)
+    wrote = resolved(parts, edited, head, id="msg-1")
     assert wrote.request.edited is True
     assert wrote.task == edited.model_copy(update={"steps": ()})
 
 
 def test_a_task_without_any_record_is_edited(parts: Parts) -> None:
-    wrote = resolved(parts, busy(parts), head=None)
+    wrote = resolved(parts, busy(parts), id="msg-1")
     assert wrote.request.edited is True
     assert wrote.task.steps == ()
 
@@ -130,26 +138,33 @@ def test_identity_and_locale_come_from_the_scope(parts: Parts) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "text", "message_id"),
+    ("message", "text"),
     [
-        pytest.param(HumanMessage(content="hola", id="m"), "hola", "m", id="a message object"),
-        pytest.param({"role": "user", "content": "hola", "id": "m"}, "hola", "m", id="a role"),
-        pytest.param({"type": "human", "content": "hola"}, "hola", "msg-1", id="without an id"),
-        pytest.param({"type": "human", "content": "hola", "id": 7}, "hola", "msg-1", id="an id that is no text"),
+        pytest.param(HumanMessage(content="hola", id="m"), "hola", id="a message object"),
+        pytest.param({"role": "user", "content": "hola", "id": "m"}, "hola", id="a role"),
+        pytest.param({"type": "human", "content": "hola"}, "hola", id="without an id"),
+        pytest.param({"type": "human", "content": "hola", "id": 7}, "hola", id="an id that is no text"),
         pytest.param(
             {
                 "type": "human",
                 "content": [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}],
             },
             "a\nb",
-            "msg-1",
             id="text parts",
         ),
+        pytest.param({"type": "human", "content": "hola \ud83d"}, "hola \ufffd", id="half a character"),
+        pytest.param({"type": "human", "content": "\udc4b hola"}, "\ufffd hola", id="the other half"),
+        pytest.param({"type": "human", "content": "hola \ud83d\udc4b"}, "hola 👋", id="two halves"),
     ],
 )
-def test_the_last_message_is_the_question(parts: Parts, message: Any, text: str, message_id: str) -> None:
+def test_the_last_message_is_the_question_and_gets_an_id_of_ours(parts: Parts, message: Any, text: str) -> None:
     wrote: Any = node(parts).run(Reads(messages=[{"type": "ai", "content": "before"}, message]), SCOPE)
-    assert (parts.get(wrote.request.turn_ref), wrote.request.message_id) == (text, message_id)
+    assert (parts.get(wrote.request.turn_ref), wrote.request.message_id) == (text, "msg-1")
+    assert wrote.messages == [{"type": "human", "content": text, "id": "msg-1"}]
+    # What was written is known again in the lap after.
+    head = parts.filed(task_hash=digest(wrote.task))
+    after: Any = node(parts).run(Reads(messages=wrote.messages, task=wrote.task, head=head), SCOPE)
+    assert (after.task, after.request.turn_ref) == (wrote.task, wrote.request.turn_ref)
 
 
 @pytest.mark.parametrize(

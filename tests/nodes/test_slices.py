@@ -19,8 +19,8 @@ from state.value import Value
 from state.work import Decision
 from tests.desk import AGENT, LEAD, Desk
 from tests.graph.order_desk import ENDS, OPENS, PLANS, message, order_desk
+from tests.nodes.filing import ALLOWED, SEEN
 from tests.nodes.parts import Parts, act, attempts, decision
-from tests.nodes.test_log import ALLOWED, SEEN
 
 SEES = {
     "resolve": {"messages", "task", "head"},
@@ -31,6 +31,7 @@ SEES = {
     "validate": {"request", "decision", "proposal", "manifest", "task", "verdicts"},
     "execute": {"request", "decision", "proposal", "verdicts"},
     "log": {
+        "messages",
         "request",
         "task",
         "head",
@@ -51,17 +52,17 @@ NEEDS = {
     "propose": {"decision", "manifest"},
     "validate": {"request", "decision", "proposal", "manifest", "task"},
     "execute": {"request", "decision", "proposal", "verdicts"},
-    "log": {"request", "task"},
+    "log": {"messages", "request", "task"},
 }
 MAY_WRITE = {
-    "resolve": {"request", "task"},
+    "resolve": {"messages", "request", "task"},
     "plan": {"decision"},
     "retrieve": {"candidates"},
     "pack": {"manifest"},
     "propose": {"proposal", "attempts"},
     "validate": {"verdicts"},
     "execute": {"observations"},
-    "log": {"head", "messages", *SEES["log"]},
+    "log": SEES["log"],
 }
 CHANNELS = {*AgentState.__annotations__}
 
@@ -103,7 +104,7 @@ def test_a_node_sees_exactly_its_channels_on_the_compiled_graph(app: App) -> Non
     paused = compiled.invoke(question, config, context={"principal": AGENT.name})
     (waiting,) = compiled.get_state(config).interrupts
     (asked,) = waiting.value["approvals"]
-    answer = {"c1": {"approval_id": asked["approval_id"], "decision": "approve"}}
+    answer = {asked["call_id"]: {"approval_id": asked["approval_id"], "decision": "approve"}}
     done = compiled.invoke(Command(resume={waiting.id: answer}), config, context={"principal": LEAD.name})
     assert (paused["task"]["status"], done["task"]["status"]) == (None, "answered")
 

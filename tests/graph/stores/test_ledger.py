@@ -25,10 +25,11 @@ CLAIM = Claim(
     tool="rotate_api_key",
     arguments_digest="d1",
     effect="write",
+    opened_by="plan",
 )
 
 
-def like(**changes: str | int) -> Claim:
+def like(**changes: str | int | None) -> Claim:
     return CLAIM.model_copy(update=changes)
 
 
@@ -80,6 +81,9 @@ def test_closing_needs_a_claim_and_a_state(ledger: Ledger) -> None:
         like(ordinal=1),
         like(parent="0" * 64),
         like(effect="egress"),
+        like(proposal_ref="art-q"),
+        like(opened_by="another plan"),
+        like(opened_by=None),
     ],
 )
 def test_a_key_stands_for_one_effect(ledger: Ledger, other: Claim) -> None:
@@ -107,7 +111,7 @@ def test_rows_are_a_threads_effects_in_order(ledger: Ledger) -> None:
     for key in ("k3", "k1", "k2"):
         ledger.claim(like(key=key), NOW)
     ledger.claim(like(key="k4", thread="U"), NOW)
-    ledger.claim(like(key="k5", tenant="globex"), NOW)
+    ledger.claim(like(key="k5", tenant="globex", opened_by=None), NOW)
     ledger.close("k1", "done", "art-1")
     rows = ledger.rows("acme", "T")
     assert [(row.claim.key, row.state, row.result_ref) for row in rows] == [
@@ -118,7 +122,7 @@ def test_rows_are_a_threads_effects_in_order(ledger: Ledger) -> None:
     assert rows[1].claim == CLAIM
     assert rows[1].at == NOW
     assert rows[1].at.utcoffset() == timedelta(0)
-    assert ledger.rows("globex", "T")[0].claim.key == "k5"
+    assert [(row.claim.key, row.claim.opened_by) for row in ledger.rows("globex", "T")] == [("k5", None)]
     assert ledger.rows("acme", "elsewhere") == ()
 
 

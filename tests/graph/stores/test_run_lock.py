@@ -97,6 +97,33 @@ def test_an_expired_lease_is_free(database: Database) -> None:
         slow.__exit__(None, None, None)
 
 
+@pytest.mark.parametrize(
+    ("back_s", "stale"),
+    [
+        pytest.param(1, False, id="a second: two machines may differ so much"),
+        pytest.param(60, False, id="a minute"),
+        pytest.param(61, True, id="more than a minute"),
+        pytest.param(86_400, True, id="a day"),
+    ],
+)
+def test_a_lease_from_before_the_clock_was_set_back_does_not_block_for_long(
+    database: Database, back_s: int, stale: bool
+) -> None:
+    clock = FakeClock()
+    lock = SqlRunLock(database.everyday, clock, SequentialIds(), lease_s=30)
+    before = lock.holding("T")
+    before.__enter__()
+    clock.advance(-back_s)
+    if stale:
+        with lock.holding("T"):
+            pass
+        with pytest.raises(LeaseLost):
+            before.__exit__(None, None, None)
+    else:
+        assert_busy(lock)
+        before.__exit__(None, None, None)
+
+
 def test_a_lost_lease_does_not_hide_the_runs_own_error(database: Database) -> None:
     slow = lock_on(database).holding("T")
     slow.__enter__()

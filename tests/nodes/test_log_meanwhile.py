@@ -1,0 +1,162 @@
+"""log on a lap that another message cut short, and on one that somebody wrote into: filed as far as it is ours."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.messages import HumanMessage
+
+from nodes.log import Reads
+from nodes.resolve import Reads as ResolveReads
+from nodes.resolve import make_resolve
+from state.canonical import digest
+from state.checks.binding import sealed
+from state.run import Scope
+from state.work import Act, Answer, Clarify, Escalate, Plan, Proposal, Search, TurnDone
+from tests.desk import LEAD, SCOPE
+from tests.nodes.filing import (
+    ACCEPTED,
+    ALLOWED,
+    CALL,
+    CLEARED,
+    DENIED,
+    PENDING,
+    REJECTED,
+    SEEN,
+    TWO,
+    filed,
+    kind,
+    lap,
+    logged,
+    record,
+    seen,
+)
+from tests.nodes.parts import QUESTION, Parts, attempts, plain
+
+NEW = {"type": "human", "content": "Never mind", "id": "theirs"}
+DONE = {"verdicts": (ALLOWED,), "observations": (SEEN,)}
+
+CUT_SHORT: dict[str, tuple[Proposal | None, dict[str, Any], str, str | None]] = {
+    "a complete answer": (Answer(text="x"), {"verdicts": (ACCEPTED,)}, "answered", "answered"),
+    "a complete question": (Clarify(question="q"), {"verdicts": ()}, "asked", "needs_input"),
+    "a complete handover": (Escalate(reason="r"), {"verdicts": ()}, "escalated", "escalated"),
+    "a complete closing": (Escalate(reason="r"), {"verdicts": (), "decision": kind("close")}, "closed", "escalated"),
+    "a model that failed": (None, {"attempts": attempts("truncated")}, "model_failed", "failed"),
+    "an answer before validate": (Answer(text="x"), {"verdicts": None}, "abandoned", None),
+    "an answer refused": (Answer(text="x"), {"verdicts": (DENIED,)}, "denied", None),
+    "before the model": (None, {"attempts": None, "manifest": None}, "abandoned", None),
+    "while a person is asked": (CALL, {"verdicts": (PENDING,)}, "abandoned", None),
+    "before execute": (CALL, {"verdicts": (ALLOWED,)}, "abandoned", None),
+    "a result": (CALL, DONE, "observed", None),
+    "a plan opened": (
+        Plan(goal="g", steps=("a",)),
+        {"verdicts": (ACCEPTED,), "decision": kind("plan")},
+        "planned",
+        None,
+    ),
+    "a search": (Search(queries=("q",)), {"verdicts": ()}, "searched", None),
+}
+
+
+@pytest.mark.parametrize(("proposal", "reads", "outcome", "status"), CUT_SHORT.values(), ids=CUT_SHORT.keys())
+def test_a_lap_left_open_is_filed_and_the_task_goes_on_with_the_new_message(
+    parts: Parts, proposal: Proposal | None, reads: dict[str, Any], outcome: str, status: str | None
+) -> None:
+    wrote = logged(parts, proposal, messages=[NEW], **reads)
+    kept = record(parts, wrote)
+    assert (kept.outcome, kept.status) == (outcome, status)
+    assert (wrote.task.last_outcome, wrote.task.status) == (outcome, None)
+    assert kept.task_hash == digest(wrote.task)
+    # No view of the conversation: it would take the new message's place.
+    assert wrote.model_fields_set == {"head", "task", *CLEARED}
+
+    parts.ids.new("msg")  # the first message's
+    resolve = make_resolve(clock=parts.clock, ids=parts.ids, artifacts=parts.artifacts, log=parts.log)
+    after: Any = resolve.run(ResolveReads(messages=[NEW], task=wrote.task, head=wrote.head), SCOPE)
+    assert after.request.edited is False
+    assert (after.request.turn_index, after.request.message_id) == (2, "msg-2")
+    assert (after.task.turns, after.task.steps) == ((TurnDone(index=1, record=wrote.head),), ())
+
+
+@pytest.mark.parametrize(
+    ("message", "over"),
+    [
+        pytest.param({"type": "human", "content": QUESTION, "id": "msg-1"}, True, id="the one it is about"),
+        pytest.param(HumanMessage(content=QUESTION, id="msg-1"), True, id="the same as an object"),
+        pytest.param({"type": "human", "content": QUESTION, "id": "theirs"}, False, id="the same words again"),
+        pytest.param({"type": "human", "content": QUESTION}, False, id="without an id"),
+        pytest.param(HumanMessage(content="Never mind"), False, id="an object without an id"),
+    ],
+)
+def test_a_new_message_is_known_by_its_id(parts: Parts, message: Any, over: bool) -> None:
+    wrote = logged(parts, Answer(text="x"), verdicts=(ACCEPTED,), messages=[message])
+    assert (wrote.task.status == "answered", bool(wrote.messages)) == (over, over)
+
+
+def test_an_answer_that_a_new_message_overtook_is_shown_in_the_next_turn(parts: Parts) -> None:
+    first = logged(parts, Answer(text="first"), verdicts=(ACCEPTED,), messages=[NEW])
+    task = parts.task(turns=(TurnDone(index=1, record=first.head),))
+    request = parts.request(turn_index=2)
+    wrote = logged(parts, Answer(text="second"), task, head=first.head, request=request, verdicts=(ACCEPTED,))
+    assert [message["content"] for message in wrote.messages] == [QUESTION, "first", QUESTION, "second"]
+
+
+AS_LEAD = Scope(principal=LEAD, actor=LEAD, thread="T")
+
+
+def forged(name: str, forge: Callable[[Parts, Any], Any], at: int = 0) -> Callable[[Parts, Reads], Reads]:
+    """The lap with one of its verdicts or observations written from outside."""
+
+    def make(parts: Parts, given: Reads) -> Reads:
+        values = [*getattr(given, name)]
+        values[at] = forge(parts, values[at])
+        return given.model_copy(update={name: tuple(values)})
+
+    return make
+
+
+WAYS: dict[str, Callable[[Parts, Any], Any]] = {
+    "no seal": lambda parts, value: plain(value),
+    "another seal": lambda parts, value: value.model_copy(update={"seal": "test.00"}),
+    "another lap's": lambda parts, value: sealed(parts.seal, SCOPE, "req-0", value),
+    "another owner's": lambda parts, value: sealed(parts.seal, AS_LEAD, "req-1", value),
+    "changed": lambda parts, value: value.model_copy(update={"call_id": "c9"}),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("proposal", "reads", "name", "at"),
+    [
+        pytest.param(CALL, DONE, "verdicts", 0, id="the verdict of a result"),
+        pytest.param(CALL, DONE, "observations", 0, id="the result"),
+        pytest.param(CALL, {"verdicts": (ALLOWED,), "observations": seen("error")}, "observations", 0, id="an error"),
+        pytest.param(
+            TWO,
+            {"verdicts": (ALLOWED, DENIED.model_copy(update={"call_id": "c2"})), "observations": (SEEN,)},
+            "verdicts",
+            1,
+            id="one of two",
+        ),
+        pytest.param(CALL, {"verdicts": (REJECTED,)}, "verdicts", 0, id="a person's no"),
+        pytest.param(Answer(text="x"), {"verdicts": (ACCEPTED,)}, "verdicts", 0, id="an answer"),
+        pytest.param(
+            Plan(goal="g", steps=("refund",)),
+            {"verdicts": (ACCEPTED,), "decision": kind("plan")},
+            "verdicts",
+            0,
+            id="a plan",
+        ),
+    ],
+)
+def test_nothing_of_a_lap_with_a_forged_value_is_filed(
+    parts: Parts, proposal: Act | Answer | Plan, reads: dict[str, Any], name: str, at: int, way: str
+) -> None:
+    ours = lap(parts, proposal, **reads)
+    wrote = filed(parts, forged(name, WAYS[way], at)(parts, ours))
+    kept = record(parts, wrote)
+    assert (kept.verdicts, kept.observations, kept.edited) == ((), (), True)
+    assert (kept.outcome, kept.status) == ("abandoned", None)
+    assert (wrote.task.actions, wrote.task.steps, wrote.task.denials_in_turn) == ((), (), 0)
+    assert kept.task_hash == digest(wrote.task)
+    assert record(parts, filed(parts, ours)).edited is False
