@@ -63,7 +63,7 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Se
         reads, edited = _ours(given, scope)
         known = {done.snapshot_ref for done in reads.task.retrieved}
         new = reads.candidates if reads.candidates not in known else None
-        texts = artifacts.get_all(scope.tenant, [ref for ref in (reads.proposal, new) if ref])
+        texts = artifacts.get_all(scope.tenant, [ref for ref in (reads.request.turn_ref, reads.proposal, new) if ref])
         proposal = PROPOSAL.validate_json(texts[reads.proposal]) if reads.proposal else None
         lap = Lap(
             decision=reads.decision,
@@ -99,7 +99,7 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Se
             task_hash="",
             edited=edited,
         )
-        if _interrupted(reads):
+        if _interrupted(reads, texts[reads.request.turn_ref]):
             # The lap is filed as far as it got; the task goes on with the message that came meanwhile.
             task = task.model_copy(update={"status": None})
         record = record.model_copy(update={"task_hash": digest(task)})
@@ -127,11 +127,11 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Se
     return Node("log", Reads, Writes, run, ports=("artifacts", "decision log", "seal"), domain=("policy",))
 
 
-def _interrupted(reads: Reads) -> bool:
-    """Whether a new message came while this lap was open: it has another id than the one the lap is about."""
+def _interrupted(reads: Reads, turn: str) -> bool:
+    """Whether a new message came while this lap was open: another id or other words than those the lap is about."""
     last = reads.messages[-1] if reads.messages else {}
-    identity = last.get("id") if isinstance(last, dict) else last.id
-    return bool(identity != reads.request.message_id)
+    identity, content = (last.get("id"), last.get("content")) if isinstance(last, dict) else (last.id, last.content)
+    return (identity, content) != (reads.request.message_id, turn)
 
 
 def _remembering(task: TaskState, turns: int) -> TaskState:
