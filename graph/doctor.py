@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from graph.app import load_domain
 from graph.clock import SystemClock
+from graph.domain_check import check_domain
 from graph.faults import explained
 from graph.models.registry import MODELS, ModelNotConfigured, open_model
 from graph.savers import sqlite_saver, sqlite_store
@@ -19,6 +20,7 @@ from graph.stores.engine import open_database
 from graph.stores.schema import SCHEMA_VERSION
 from graph.tokens import EncodingCounter
 from retrieval.embed import MiniLM
+from retrieval.folder import contents
 from retrieval.library import Library
 from state.domain import Domain
 from state.policy import effective
@@ -61,6 +63,7 @@ def examine() -> Iterator[Check]:
         def loaded() -> str:
             opened = load_domain(settings.domain, folder if folder.is_dir() else Path(elsewhere), clock)
             domain.append(opened)
+            check_domain(opened)
             policy = effective(opened.policies, clock.now())
             return f"{opened.name}, from package {settings.domain}; {len(opened.tools)} tools, policy {policy.version}"
 
@@ -101,11 +104,11 @@ def _failed(name: str, message: str) -> Check:
 
 def _home(settings: Settings) -> str:
     home = settings.home
-    if not home.exists():
-        return f"{home}: {_ON_FIRST_USE}"
+    there = home.exists()
+    above = home if there else next(folder for folder in home.absolute().parents if folder.exists())
     try:
-        with TemporaryFile(dir=home):  # it has no name, so it is gone whatever happens
-            return f"{home}: writable"
+        with TemporaryFile(dir=above):  # it has no name, so it is gone whatever happens
+            return f"{home}: {'writable' if there else _ON_FIRST_USE}"
     except OSError as error:
         fix = "set EXPEDIENTE_HOME to a folder this user can create and write"
         raise Missing(f"{home}: {error.strerror}", fix) from None
@@ -178,10 +181,13 @@ def _sqlite(path: Path, opened: Callable[[Path], AbstractContextManager[object]]
 def _corpus(folder: Path) -> str:
     if not folder.is_dir():
         raise Missing(f"no folder {folder}", "correct the domain's corpus")
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    if not files:
-        raise Missing(f"{folder} is empty", "put a document there")
-    return f"{len(files)} files in {folder}"
+    found = contents(folder, None)
+    if found.broken:
+        told = ", ".join(f"{one.file} ({one.reason})" for one in found.broken)
+        raise Missing(f"{len(found.broken)} files of {folder} are skipped: {told}", "mend them")
+    if not found.documents:
+        raise Missing(f"{folder} has no document", "put one there")
+    return f"{len(found.documents)} documents in {folder}"
 
 
 def _index(folder: Path) -> str:

@@ -141,7 +141,7 @@ def front_matter(file: str, text: str) -> tuple[dict[str, Any] | None, int]:
         # PyYAML raises a bare ValueError for a date such as 2026-13-40.
         raise BrokenDocument(file, f"the front matter is not valid YAML: {' '.join(str(fault).split())}") from fault
     if not isinstance(keys, dict):
-        raise BrokenDocument(file, "the front matter holds no keys; write lines such as `id: runbook/api-keys`")
+        raise BrokenDocument(file, "the front matter holds no keys; write lines such as `id: manual/setup`")
     return keys, fenced.end()
 
 

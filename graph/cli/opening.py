@@ -24,4 +24,6 @@ def opened(screen: Screen, model: str | None = None) -> "Iterator[App]":
         said: dict[str, Any] = {} if model is None else {"model": model}
         app = open_app(Settings.load(**said), progress=progress)
     with app:
+        for broken in app.ingested.broken:
+            screen.warning(f"{broken.file} of the corpus is skipped: {broken.reason}; what was live of it stays live")
         yield app

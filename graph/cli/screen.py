@@ -66,6 +66,12 @@ class Screen:
             sys.stderr.write(f"agent: {line}\n")
             sys.stderr.flush()
 
+    def warning(self, message: str) -> None:
+        """One line on stderr that ends nothing."""
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"agent: warning: {one_line(message)}\n")
+            sys.stderr.flush()
+
     @contextlib.contextmanager
     def waiting(self, text: str, unit: str = "") -> Iterator[Callable[[int, int], None]]:
         """A bar while something takes its time: it pulses until the function it gives is told (done, total).

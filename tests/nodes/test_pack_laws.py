@@ -80,6 +80,14 @@ def test_the_order_of_arrival_does_not_matter(offers: list[dict[str, Any]], seed
     assert choose(turned, UtilityWeights(), room, limits) == choose(pairs, UtilityWeights(), room, limits)
 
 
+def test_of_two_under_one_id_the_same_one_stands_first(parts: Parts) -> None:
+    packing = Packing(parts)
+    twins = [packing.candidate("m", text, kind=Kind.MEMORY) for text in ("likes tea", "hates tea")]
+    one, other = (packing.manifest(pair).items for pair in (twins, twins[::-1]))
+    assert one == other
+    assert [item.item_id for item in one].count("m") == 2
+
+
 def request_bytes() -> bytes:
     """The canonical bytes of one packed request and its manifest, on fresh stores."""
     parts = Parts()

@@ -138,6 +138,10 @@ def test_a_number_without_end_gets_no_verdict(parts: Parts, value: str) -> None:
         pytest.param(("t", Trust.UNTRUSTED, "page", "A1"), {"order": "A1"}, "untrusted_origin", id="a page's words"),
         pytest.param(("t", Trust.POLICY, "tool://lookup", "A1"), {"order": "A1"}, "argument_invented", id="a schema"),
         pytest.param(("t", Trust.POLICY, "form://answer", "A1"), {"order": "A1"}, "argument_invented", id="a form"),
+        pytest.param(("t", Trust.SYSTEM, "verdict://0/c", "A1"), {"order": "A1"}, "argument_invented", id="a refusal"),
+        pytest.param(
+            ("t", Trust.POLICY, "decision://a/b", "A1"), {"order": "A1"}, "argument_invented", id="the decision"
+        ),
     ],
 )
 def test_an_id_comes_from_what_the_request_showed(
