@@ -1,6 +1,6 @@
 """The ports: every live object a node may be given, as Protocols. Fakes and adapters pass one contract test."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -229,7 +229,3 @@ class ClaimRefused(ValueError):
 
 class AccessUnknown(PermissionError):
     """Groups are None: the identity is unknown, and nothing was searched (H08)."""
-
-
-Progress = Callable[[str, Mapping[str, JsonValue]], None]
-"""Receives progress as it happens: an event name and its small payload."""
