@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from importlib import import_module
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from langgraph.types import interrupt
@@ -33,7 +34,7 @@ from retrieval.embed import MiniLM
 from retrieval.ingest import IngestReport
 from retrieval.library import Library
 from retrieval.memory import StoreMemory
-from state.domain import Domain
+from state.domain import Domain, DomainUnavailable
 from state.node import Node
 from state.ports import (
     Clock,
@@ -197,17 +198,40 @@ def load_domain(name: str, folder: Path, clock: Clock) -> Domain:
         sys.path.append(str(Path.cwd()))
     try:
         module = import_module(name)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise DomainNotLoaded(
             f"EXPEDIENTE_DOMAIN: got {name!r} ({error}); allowed: an importable package that exports "
             "load(folder, now); start where it can be imported, or correct the name"
         ) from error
+    except Exception as error:  # as below
+        raise _broken(name, error) from error
     load = getattr(module, "load", None)
     if not callable(load):
         raise DomainNotLoaded(f"EXPEDIENTE_DOMAIN: {name!r} exports no load(folder, now); add one, as domain/ has")
     folder.mkdir(parents=True, exist_ok=True)
-    domain: Domain = load(folder, clock.now())
+    try:
+        domain: Domain = load(folder, clock.now())
+    except DomainUnavailable:
+        raise
+    except Exception as error:  # a fork's code may raise anything, and is told where
+        raise _broken(name, error) from error
     return domain
+
+
+def _broken(name: str, error: Exception) -> DomainNotLoaded:
+    """Where a domain's own code failed: file, line and kind. An exception's own words may hold a secret and stay out."""
+    if isinstance(error, SyntaxError):
+        file, line, said = error.filename or "?", error.lineno, error.msg
+    else:
+        last = extract_tb(error.__traceback__)[-1]
+        file, line, said = last.filename, last.lineno, type(error).__name__
+    shown = Path(file)
+    if shown.is_relative_to(Path.cwd()):
+        shown = shown.relative_to(Path.cwd())
+    return DomainNotLoaded(
+        f"EXPEDIENTE_DOMAIN: {name!r} cannot be loaded: {shown} line {line}: {said}; mend it there; "
+        "`agent --debug COMMAND …` shows all"
+    )
 
 
 def _model(settings: Settings, domain: Domain) -> Model:

@@ -91,7 +91,7 @@ class Conversation:
                 interrupt_id, call = asked[call_id]
                 answer = {"approval_id": call["approval_id"], "decision": decision}
                 resumed.setdefault(interrupt_id, {})[call_id] = answer
-            return self._run(scope, Command(resume=resumed), on_decision)
+            return self._run(scope, Command(resume=resumed), on_decision, answered=frozenset(answers))
 
     def result(self, thread: str, *, as_: str) -> RunResult:
         """How the thread's last turn stands; to an approver, what is pending.
@@ -113,31 +113,40 @@ class Conversation:
         channels = self._channels(scope)
         return self._shown(scope, self._chain(scope, channels.get("head")), channels)
 
-    def _run(self, scope: Scope, given: Any, on_decision: OnDecision | None) -> RunResult:
+    def _run(
+        self, scope: Scope, given: Any, on_decision: OnDecision | None, answered: frozenset[str] = frozenset()
+    ) -> RunResult:
         config: RunnableConfig = {**self._config(scope), "recursion_limit": self.step_limit}
         context = {"principal": scope.actor.name}
         reading = self._reading(scope)
         for update in self.graph.stream(given, config, context=context, stream_mode="updates", durability="sync"):
             filed = update.get("log") if isinstance(update, dict) else None
-            if filed and on_decision is not None and scope.actor == scope.principal:
+            if filed and on_decision is not None and scope.actor.name == scope.principal.name:
                 record = self._log.get(scope.tenant, scope.thread, filed["head"])
                 on_decision(reading.decision(filed["head"], record))
-        return self._result(scope)
+        return self._result(scope, answered)
 
-    def _result(self, scope: Scope) -> RunResult:
+    def _result(self, scope: Scope, answered: frozenset[str] = frozenset()) -> RunResult:
         channels = self._channels(scope)
         task = TaskState.model_validate(channels.get("task") or {})
         chain = self._chain(scope, channels.get("head"), task.laps_in_turn) if task.laps_in_turn else []
         own = [record for record in chain if record.outcome is not LapOutcome.ABANDONED]
-        return self._shown(scope, own, channels)
+        return self._shown(scope, own, channels, answered)
 
-    def _shown(self, scope: Scope, records: Sequence[DecisionRecord], channels: Mapping[str, Any]) -> RunResult:
+    def _shown(
+        self,
+        scope: Scope,
+        records: Sequence[DecisionRecord],
+        channels: Mapping[str, Any],
+        answered: frozenset[str] = frozenset(),
+    ) -> RunResult:
         asked = [one.value for one in self._waiting(scope)]
         result = self._reading(scope).result([record.hash() for record in records], records, channels, asked)
-        if scope.actor == scope.principal:
+        if scope.actor.name == scope.principal.name:
             return result
-        # An approver answers calls; the conversation they came from is the owner's.
-        return result.model_copy(update={"answer": None, "decisions": (), "effects": ()})
+        # An approver answers calls, and sees what became of those; the conversation they came from is the owner's.
+        own = tuple(effect for effect in result.effects if effect.call_id in answered)
+        return result.model_copy(update={"answer": None, "decisions": (), "effects": own})
 
     def _config(self, scope: Scope) -> RunnableConfig:
         return {"configurable": {"thread_id": scope.thread}}

@@ -48,7 +48,7 @@ def contents(path: Path, intake: Intake | None) -> Contents:
     if path != folder and path.is_file() and path.suffix.lower() not in SUFFIXES:
         raise CorpusMissing(f"got {path.name}; allowed: a file that ends in {', '.join(sorted(SUFFIXES))}")
     if not path.exists() or (intake is None and not path.is_dir()):
-        raise CorpusMissing(f"no corpus folder at {path}; give a folder with *.md or *.txt files")
+        raise CorpusMissing(f"no corpus folder at {path}; put it back, or name a folder with *.md or *.txt files")
     root = folder.resolve()
     unread: list[Broken] = []
     paths = [root / path.name] if path != folder else _files(root, unread)
@@ -63,16 +63,18 @@ def contents(path: Path, intake: Intake | None) -> Contents:
         try:
             raw = _bytes(file, each, root)
             document = parse_document(file, raw) if intake is None else intake.document(file, raw, root.name)
-            _refuse_twin(document, by_id.get(document.front.id, ()))
             by_id.setdefault(document.front.id, []).append(document)
         except BrokenDocument as fault:
             broken.append(Broken(file=fault.file, reason=fault.reason))
         except OSError as fault:
             broken.append(Broken(file=file, reason=f"cannot be read: {fault.strerror}; check its permissions"))
+    twins = [twin for same in by_id.values() for one in same if (twin := _twin(one, same)) is not None]
+    refused = {twin.file for twin in twins}
+    documents = [one for same in by_id.values() for one in same if one.file not in refused]
     return Contents(
         origin=str(root) if intake is None else intake.origin(root),
-        documents=tuple(sorted((one for same in by_id.values() for one in same), key=_by_source)),
-        broken=tuple(broken),
+        documents=tuple(sorted(documents, key=_by_source)),
+        broken=(*broken, *twins),
         unread=tuple(fault.file for fault in unread),
         only=path.name if path != folder else None,
         other=other,
@@ -117,13 +119,16 @@ def _visible_name(file: str) -> str:
     return file.encode(errors="replace").decode()
 
 
-def _refuse_twin(document: Document, others: Sequence[Document]) -> None:
-    """A source must name one document for whoever cites it; a public one is seen by every tenant."""
+def _twin(document: Document, others: Sequence[Document]) -> Broken | None:
+    """A source must name one document for whoever cites it; a public one is seen by every tenant.
+
+    Of two that share one neither is taken: which of them was meant is not for the order of their names to say.
+    """
     for other in others:
         # Two files whose places give one id are not two versions of one document.
         same = other.source == document.source or other.by_place or document.by_place
         tenants = {other.front.tenant, document.front.tenant}
-        if same and (len(tenants) == 1 or PUBLIC_TENANT in tenants):
-            raise BrokenDocument(
-                document.file, f"{document.source} is already in {other.file}; give one of them another id or version"
-            )
+        if other is not document and same and (len(tenants) == 1 or PUBLIC_TENANT in tenants):
+            reason = f"{document.source} is also in {other.file}; give one of them another id or version"
+            return Broken(file=document.file, reason=reason)
+    return None

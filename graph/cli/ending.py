@@ -46,6 +46,8 @@ def ending(app: "App", result: RunResult, *, as_: str, model: str | None) -> Ren
         parts.append(pending_calls(app, result, as_, model))
     effects = ", ".join(f"{effect.tool} {effect.state}" for effect in result.effects) or "none"
     told = f"{result.status.value} · {plural(len(result.decisions), 'decision')} · effects: {effects}"
+    if not result.decisions:  # an approver: the thread is somebody else's to show
+        return Group(*parts, Text(f"{result.status.value} · effects: {effects}", style="dim"))
     look = f"agent show {shlex.quote(result.thread)} --as {shlex.quote(as_)}"
     return Group(*parts, Text(told, style="dim"), _command(look, indent=0))
 

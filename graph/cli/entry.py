@@ -44,7 +44,7 @@ def _failed(error: Exception, screen: Screen) -> int:
 
     fault = explained(error)
     if fault is None:
-        hint = "" if options.debug else "; `agent --debug …` shows where"
+        hint = "" if options.debug else "; `agent --debug COMMAND …` shows where"
         screen.error(f"unexpected {type(error).__name__}, which is a bug in this program or its domain{hint}")
         return FAILED
     screen.error(fault.message)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.app import load_domain
+from graph.app import DomainNotLoaded, load_domain
 from graph.domain_check import DomainBroken, check_domain
 from graph.home import claim_home
 from graph.settings import SettingsError
@@ -85,3 +85,26 @@ def test_a_home_belongs_to_one_domain(tmp_path: Path) -> None:
     claim_home(tmp_path, "domain")
     with pytest.raises(SettingsError, match="holds the data of domain 'domain'; allowed: one domain a home"):
         claim_home(tmp_path, "garden")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("x = = 1\n", "line 1: invalid syntax; mend it there"),
+        ("raise RuntimeError('tools are gone')\n", "line 1: RuntimeError; mend it there"),
+        ("def load(folder, now):\n    return 1 / 0\n", "line 2: ZeroDivisionError; mend it there"),
+        ("import no_such_module\n", "No module named 'no_such_module'"),
+        ("x = 1\n", "exports no load(folder, now)"),
+    ],
+    ids=["syntax", "import", "load", "a missing module", "no load"],
+)
+def test_a_domain_that_cannot_be_loaded_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str
+) -> None:
+    name = f"broken_{abs(hash(text))}"
+    (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(DomainNotLoaded) as refused:
+        load_domain(name, tmp_path / "data", FakeClock(NOW))
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)

@@ -95,6 +95,8 @@ def test_h01_an_approved_call_runs_once_and_a_second_approval_is_already_decided
     assert (result.status, opened.desk.effects) == (Status.NEEDS_APPROVAL, [])
     done = app.resume("T", as_=LEAD.name, answers={FIRST: "approve"})
     assert done.status is Status.ANSWERED
+    assert [(effect.tool, effect.state) for effect in done.effects] == [("pay", "done")]  # the approver is told
+    assert (done.answer, done.decisions) == (None, ())  # and sees nothing else of the thread
     with pytest.raises(NothingPending, match="already decided"):
         app.resume("T", as_=LEAD.name, answers={FIRST: "approve"})
     assert opened.desk.effects == [("pay", "A", "120")]

@@ -103,7 +103,7 @@ def test_hidden_files_and_other_kinds_are_passed_over(corpus: Path) -> None:
 def test_two_files_whose_places_give_one_id_are_not_two_versions(corpus: Path) -> None:
     (corpus / "a b.md").write_text("# One\n")
     (corpus / "a-b.md").write_text("# Two\n")
-    assert "is already in a b.md" in reasons(corpus)["a-b.md"]
+    assert "is also in a b.md" in reasons(corpus)["a-b.md"]
 
 
 def test_one_file_gets_the_id_it_has_in_its_folder(corpus: Path) -> None:

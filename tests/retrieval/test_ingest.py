@@ -140,9 +140,22 @@ def test_two_files_may_not_be_the_same_source_for_one_reader(library: Library, c
     document(corpus, "d.md", "# D\n\nkeys d\n", id="same", tenant="t2")
     broken = library.ingest(corpus, NOW).broken
     assert [(one.file, one.reason.partition(";")[0]) for one in broken] == [
-        ("b.md", "same@v1 is already in a.md"),
-        ("c.md", "same@v1 is already in a.md"),
+        ("a.md", "same@v1 is also in b.md"),
+        ("b.md", "same@v1 is also in a.md"),
+        ("c.md", "same@v1 is also in a.md"),
+        ("d.md", "same@v1 is also in c.md"),
     ]
+
+
+def test_a_copy_does_not_take_the_place_of_what_is_live(library: Library, corpus: Path) -> None:
+    """Whatever its name sorts before: neither file counts, and what was live stays."""
+    document(corpus, "page.md", "# A\n\nkeys first\n", id="same")
+    library.ingest(corpus, NOW)
+    document(corpus, "copy.md", "# B\n\nkeys second\n", id="same")
+    report = library.ingest(corpus, NOW)
+    assert [one.file for one in report.broken] == ["copy.md", "page.md"]
+    hits = library.lexical.search("keys", access(), 5).hits
+    assert ["first" in hit.chunk.text for hit in hits] == [True]
 
 
 def test_an_unchanged_corpus_costs_no_embedding(library: Library, corpus: Path, embedder: WordEmbedder) -> None:
