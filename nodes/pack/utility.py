@@ -42,13 +42,18 @@ def choose(
     dropped: list[Dropped] = []
     left, room = budget_tokens, dict(limits)
     for candidate, draft in open_:
+        worth = _worth(candidate, weights)
+        if room.get(candidate.kind, 0) <= 0 and worth > 0:
+            # No place is left: what its text repeats or hides is not looked at.
+            dropped.append(left_out(_scored(candidate, draft, utility=worth).item, DropReason.OVER_LIMIT))
+            continue
         own = _words(draft.text)
         redundancy = max((_overlap(own, other) for other in words), default=0.0)
         redundancy = redundancy if redundancy >= _SAME else 0.0
         risk = hidden_characters(draft.text) / max(1, len(draft.text))
-        utility = _worth(candidate, weights) - weights.redundancy * redundancy - weights.injection_risk * risk
+        utility = worth - weights.redundancy * redundancy - weights.injection_risk * risk
         scored = _scored(candidate, draft, redundancy=redundancy, injection_risk=risk, utility=utility)
-        reason = _refusal(utility, room.get(candidate.kind, 0), scored.item.token_count, left)
+        reason = _refusal(utility, scored.item.token_count, left)
         if reason is not None:
             dropped.append(left_out(scored.item, reason))
             continue
@@ -83,11 +88,9 @@ def _worth(candidate: Candidate, weights: UtilityWeights) -> float:
     )
 
 
-def _refusal(utility: float, places: int, tokens: int, left: int) -> DropReason | None:
+def _refusal(utility: float, tokens: int, left: int) -> DropReason | None:
     if utility <= 0:
         return DropReason.UTILITY_NOT_POSITIVE
-    if places <= 0:
-        return DropReason.OVER_LIMIT
     return DropReason.OVER_BUDGET if tokens > left else None
 
 

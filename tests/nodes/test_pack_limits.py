@@ -71,14 +71,8 @@ def test_what_is_left_out_keeps_id_version_scores_and_no_text(parts: Parts) -> N
             version="v1",
             token_count=len(f'<document id="d2" source="d2@v1#top" trust="untrusted" version="v1">\n{"word2 " * 3}\n')
             + len("</document>"),
-            scores={
-                "relevance": 0.7,
-                "authority": 1.0,
-                "freshness": 1.0,
-                "redundancy": 0.0,
-                "injection_risk": 0.0,
-                "utility": 0.7,
-            },
+            # No place was left: what it repeats or hides was not looked at.
+            scores={"relevance": 0.7, "authority": 1.0, "freshness": 1.0, "utility": 0.7},
             reason=DropReason.OVER_LIMIT,
         ),
         Dropped(
