@@ -219,7 +219,7 @@ def load_domain(name: str, folder: Path, clock: Clock) -> Domain:
 
 
 def _broken(name: str, error: Exception) -> DomainNotLoaded:
-    """Where a domain's own code failed: file, line and kind. An exception's own words may hold a secret and stay out."""
+    """Where a domain's own code failed: file, line and kind. What an exception says may hold a secret and stays out."""
     if isinstance(error, SyntaxError):
         file, line, said = error.filename or "?", error.lineno, error.msg
     else:
