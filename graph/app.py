@@ -34,7 +34,7 @@ from retrieval.embed import MiniLM
 from retrieval.ingest import IngestReport
 from retrieval.library import Library
 from retrieval.memory import StoreMemory
-from state.domain import Domain, DomainUnavailable
+from state.domain import Domain, DomainUnavailable, LoadDomain
 from state.node import Node
 from state.ports import (
     Clock,
@@ -205,12 +205,12 @@ def load_domain(name: str, folder: Path, clock: Clock) -> Domain:
         ) from error
     except Exception as error:  # as below
         raise _broken(name, error) from error
-    load = getattr(module, "load", None)
+    load: LoadDomain | None = getattr(module, "load", None)
     if not callable(load):
         raise DomainNotLoaded(f"EXPEDIENTE_DOMAIN: {name!r} exports no load(folder, now); add one, as domain/ has")
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        domain: Domain = load(folder, clock.now())
+        domain = load(folder, clock.now())
     except DomainUnavailable:
         raise
     except Exception as error:  # a fork's code may raise anything, and is told where

@@ -29,7 +29,6 @@ class Policy(Value):
     approval_ttl_s: int = Field(default=3600, gt=0)
     approver_roles: tuple[str, ...]
     self_approval: bool = False
-    artifact_grace_s: int = 86_400
     observation_ttl_s: int = 300
     weights: UtilityWeights = UtilityWeights()
     values: dict[str, int | float | str | bool] = {}

@@ -39,11 +39,6 @@ def stem(word: str) -> str:
     return word
 
 
-def is_function(word: str) -> bool:
-    """Whether a folded word only holds a sentence together."""
-    return word in _FUNCTION
-
-
 def is_content(word: str) -> bool:
     """Whether a folded word says what a text is about. Numbers and single letters are parts of ids."""
     return len(word) > 1 and not word.isdigit() and word not in _FUNCTION
