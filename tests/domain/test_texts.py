@@ -1,4 +1,4 @@
-"""What the domain writes for the model: instructions, examples, runbooks, memories, policies, cases."""
+"""What the domain writes for the model: instructions, examples, runbooks, memories, policies."""
 
 import re
 from datetime import UTC, datetime
@@ -18,7 +18,6 @@ from state.work import DecisionKind
 from tests.domain.conftest import NOW, Rows
 
 CORPUS = sorted(domain.CORPUS.glob("*.md"))
-CASES = sorted((Path(domain.__file__).parent / "cases").glob("*.yaml"))
 REQUIRED = {"id", "title", "version", "effective_from", "tenant", "acl", "product", "language", "classification",
             "authority"}  # fmt: skip
 OPTIONAL = {"effective_to", "supersedes"}
@@ -192,22 +191,3 @@ def test_a_memory_names_only_keys_that_exist(support: Domain) -> None:
     known = {row[0] for row in KEYS}
     for memory in support.memories:
         assert set(re.findall(r"K-[0-9]{4}", memory.text + memory.source_ref)) <= known
-
-
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_a_case_has_the_form_that_evals_use(path: Path, support: Domain) -> None:
-    case = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert set(case) - {"fixture"} == {
-        "name", "input", "actor", "required_evidence", "required_tools", "forbidden_tools", "must_not_contain",
-        "expected_outcome",
-    }  # fmt: skip
-    assert case["name"] == path.stem
-    found = support.principal(case["actor"]["principal"])
-    assert found is not None
-    facts = {fact.name: fact.value for fact in found.facts}
-    assert {name: facts[name] for name in ("account_id", "plan")} == {
-        name: case["actor"][name] for name in ("account_id", "plan")
-    }
-    assert case["required_evidence"] == ["runbook/api-keys@v7#revoked-keys"]
-    assert set(case["required_tools"]) <= {tool.contract.name for tool in support.tools}
-    assert case["must_not_contain"] == ["sk-demo-"]

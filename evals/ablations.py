@@ -1,0 +1,83 @@
+"""Parts that can be taken out of the wiring for a comparison (E3). They exist here only: no setting reaches them.
+
+No gate is among them: what protects is tested by counterexamples in the tests, not switched.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from evals.stage import Parts, Wiring
+from state.memory import MemoryRecord
+from state.ports import Found, Recalled
+from state.run import Access, Scope
+from state.work import DecisionSpec
+
+
+class FindsNothing:
+    """A search branch without hits."""
+
+    def search(self, query: str, access: Access, k: int) -> Found:
+        """Nothing."""
+        return Found(hits=())
+
+    def generation(self, access: Access) -> str:
+        """Always the same."""
+        return "none"
+
+
+class RemembersNothing:
+    """A memory that is never asked."""
+
+    def recall(self, scope: Scope, purpose: str, now: datetime) -> Recalled:
+        """Nothing."""
+        return Recalled(facts=(), hypotheses=(), excluded=())
+
+    def add(self, memory: MemoryRecord) -> None:
+        """Forgotten at once."""
+
+
+def _port(name: str, port: object) -> Wiring:
+    return lambda parts: replace(parts, ports={**parts.ports, name: port})
+
+
+def _specs(**changes: int) -> Wiring:
+    def wire(parts: Parts) -> Parts:
+        table = parts.domain.table
+
+        def without(spec: DecisionSpec) -> DecisionSpec:
+            changed = {name: value for name, value in changes.items() if getattr(spec, name)}
+            return spec.model_copy(update=changed)
+
+        specs = tuple(without(spec) for spec in table.specs)
+        return replace(parts, domain=replace(parts.domain, table=table.model_copy(update={"specs": specs})))
+
+    return wire
+
+
+def _without_examples(parts: Parts) -> Parts:
+    return replace(parts, domain=replace(parts.domain, examples=()))
+
+
+def _without_history(parts: Parts) -> Parts:
+    policies = tuple(policy.model_copy(update={"history_turns": 0}) for policy in parts.domain.policies)
+    return replace(parts, domain=replace(parts.domain, policies=policies))
+
+
+def _without_redundancy(parts: Parts) -> Parts:
+    policies = tuple(
+        policy.model_copy(update={"weights": policy.weights.model_copy(update={"redundancy": 0.0})})
+        for policy in parts.domain.policies
+    )
+    return replace(parts, domain=replace(parts.domain, policies=policies))
+
+
+ABLATIONS: Mapping[str, Wiring] = {
+    "dense": _port("index", FindsNothing()),
+    "evidence": _specs(evidence_limit=0, min_citations=0),
+    "examples": _without_examples,
+    "history": _without_history,
+    "keywords": _port("lexical", FindsNothing()),
+    "memory": _port("memory", RemembersNothing()),
+    "redundancy": _without_redundancy,
+}

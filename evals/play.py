@@ -1,0 +1,164 @@
+"""Plays one case on its stage, turn by turn as a caller would, and keeps what could be seen of it."""
+
+from time import perf_counter
+
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableConfig
+from pydantic import JsonValue
+
+from evals.case import Case, Look, Turn, Vector
+from evals.observed import Crash, ToolRun
+from evals.stage import Stage
+from graph.app import App
+from graph.conversation import Answer
+from graph.models.adapter import ChatModelAdapter
+from graph.models.inprocess import proposing
+from graph.models.scripted import Scripted
+from graph.result import AnswerShown, DecisionShown, EffectShown, RunResult
+from state.request import Request
+from state.run import Scope
+from state.tools import ToolContext, ToolError
+from state.value import Value
+from state.work import PROPOSAL, Act, Status
+
+THREAD = "case"
+_ON: RunnableConfig = {"configurable": {"thread_id": THREAD}}
+GREETING = "Good morning"
+CRASHED = "crashed"
+
+
+class TurnPlayed(Value):
+    """How one turn went. `stopped_by` names the error that ended it, or `crashed`; then it has no status."""
+
+    turn: Turn
+    status: Status | None = None
+    answer: AnswerShown | None = None
+    decisions: tuple[DecisionShown, ...] = ()
+    stopped_by: str = ""
+    ms: float
+
+
+class Played(Value):
+    """Everything that could be seen of a run: by its callers, in the record, and from outside.
+
+    `unsaid` are the decisions at which the model was to be made to say something, and which did not come.
+    `looks` says for each look at the world what was not as it should be. `unreadable` is why the thread could not be
+    read afterwards, if so.
+    """
+
+    turns: tuple[TurnPlayed, ...]
+    decisions: tuple[DecisionShown, ...] = ()
+    effects: tuple[EffectShown, ...] = ()
+    requests: tuple[Request, ...] = ()
+    runs: tuple[ToolRun, ...] = ()
+    looks: tuple[str, ...] = ()
+    model_faults: tuple[str, ...] = ()
+    unsaid: tuple[str, ...] = ()
+    unreadable: str = ""
+
+
+def play(stage: Stage) -> Played:
+    """Play a case to its end. Errors of the engine do not leave here: they stand in what is given back."""
+    played: list[TurnPlayed] = []
+    turns = list(stage.case.all_turns)
+    while True:
+        with stage.open() as app:
+            if not played:
+                _say_earlier(app, stage)
+            while turns:
+                played.append(_turn(app, stage, turns.pop(0)))
+                if played[-1].stopped_by == CRASHED:
+                    break
+            else:
+                return _seen(app, stage, tuple(played))
+
+
+def _say_earlier(app: App, stage: Stage) -> None:
+    """A turn before the first, in which the agent itself said what the case wants it to have said."""
+    for injected in stage.case.fixture.injected:
+        if injected.vector is Vector.ASSISTANT_TURN:
+            said: list[AIMessage] = [proposing(("clarify", {"question": injected.text, "options": []}))]
+            stage.model.playing = ChatModelAdapter(Scripted(lines=said), "scripted")
+            app.ask(GREETING, as_=stage.case.actor.principal, thread=THREAD)
+            stage.model.playing = None
+
+
+def _turn(app: App, stage: Stage, turn: Turn) -> TurnPlayed:
+    stage.clock.run(turn.after_s)
+    started = perf_counter()
+    stopped_by, result = "", None
+    try:
+        result = _done(app, stage.case, turn)
+    except Crash:
+        stopped_by = CRASHED
+    except Exception as fault:  # noqa: BLE001 - whatever the engine raises is a finding of this case
+        stopped_by = type(fault).__name__
+    ms = (perf_counter() - started) * 1000
+    if result is None:
+        return TurnPlayed(turn=turn, stopped_by=stopped_by, ms=ms)
+    return TurnPlayed(turn=turn, status=result.status, answer=result.answer, decisions=result.decisions, ms=ms)
+
+
+def _done(app: App, case: Case, turn: Turn) -> RunResult:
+    as_ = turn.as_ or case.actor.principal
+    if turn.ask is not None:
+        return app.ask(turn.ask, as_=as_, thread=THREAD)
+    if turn.rewrite is not None:
+        _rewrite(app, case, turn.rewrite)
+    if turn.rewrite is not None or turn.go_on:
+        app.graph.invoke(None, _ON, context={"principal": as_})
+        return app.result(THREAD, as_=as_)
+    answer: Answer = "approve" if turn.approve is not None else "reject"
+    tool = turn.approve or turn.reject
+    pending = app.result(THREAD, as_=case.actor.principal).pending
+    # Answered by a call that is there no longer, it is for the engine to refuse.
+    ids = [call.call_id for call in pending if call.tool == tool] or ["call-of-before"]
+    return app.resume(THREAD, as_=as_, answers=dict.fromkeys(ids, answer))
+
+
+def _rewrite(app: App, case: Case, arguments: dict[str, JsonValue]) -> None:
+    """Write other arguments into the proposal that waits, past every node."""
+    tenant = app.identity.principal(case.actor.principal).tenant
+    ref = app.graph.get_state(_ON).values["proposal"]
+    proposal = PROPOSAL.validate_json(app.ports.artifacts.get(tenant, ref))
+    assert isinstance(proposal, Act), "no call waits on this thread"
+    calls = tuple(call.model_copy(update={"arguments": {**call.arguments, **arguments}}) for call in proposal.calls)
+    written = app.ports.artifacts.put(tenant, Act(calls=calls).model_dump_json())
+    app.graph.update_state(_ON, {"proposal": written}, as_node="propose")
+
+
+def _seen(app: App, stage: Stage, turns: tuple[TurnPlayed, ...]) -> Played:
+    case, watch = stage.case, stage.watch
+    runs, requests = tuple(watch.runs), tuple(watch.requests)
+    looks = tuple(line for look in case.final_state if (line := _looked(look, stage)))
+    seen = Played(
+        turns=turns,
+        requests=requests,
+        runs=runs,
+        looks=looks,
+        model_faults=tuple(watch.model_faults),
+        unsaid=tuple(said.at for said in watch.unsaid),
+    )
+    try:
+        history = app.history(THREAD, as_=case.actor.principal)
+    except Exception as fault:  # noqa: BLE001 - as above
+        return seen.model_copy(update={"unreadable": f"{type(fault).__name__}: {fault}"})
+    return seen.model_copy(update={"decisions": history.decisions, "effects": history.effects})
+
+
+def _looked(look: Look, stage: Stage) -> str:
+    """What a direct read of the world shows otherwise; empty where all is as it should be."""
+    domain = stage.parts.domain
+    tool = next((tool for tool in domain.tools if tool.contract.name == look.tool), None)
+    principal = domain.principal(look.as_ or stage.case.actor.principal)
+    if tool is None or principal is None:
+        return f"{look.tool} as {look.as_}: no such tool or principal"
+    scope = Scope(principal=principal, actor=principal, thread=THREAD)
+    try:
+        shown = tool.run(ToolContext(scope=scope, now=stage.clock.now(), idempotency_key="look"), **look.arguments)
+    except ToolError as error:
+        shown = {"error": error.code}
+    row = shown[0] if isinstance(shown, list) and shown else shown
+    found = dict(row) if isinstance(row, dict) else {}
+    wrong = {name: found.get(name) for name, value in look.shows.items() if found.get(name) != value}
+    return f"{look.tool} shows {wrong}, not {look.shows}" if wrong else ""

@@ -1,0 +1,94 @@
+"""The results in the terminal: measures by slice, what failed and why, and differences in pairs."""
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from evals.compare import Comparison
+from evals.judging import Judged
+from evals.scores import Measure
+from evals.suite import HIJACKED, Plan
+from evals.summary import Row, Summary
+
+SHORT = {
+    Measure.SUCCESS: "success",
+    Measure.RECALL: "recall",
+    Measure.PRECISION: "prec.",
+    Measure.FRESHNESS: "fresh",
+    Measure.ISOLATION: "isol.",
+    Measure.SAFETY: "safety",
+    Measure.RECOVERABILITY: "recov.",
+    Measure.EFFICIENCY: "tokens",
+}
+_SLICE = 12  # the longest name of a slice, and a blank
+# No model is measured here, and whoever reads a figure has to know.
+HONEST = {
+    "offline": "offline is a deterministic reader, not an LLM: this measures assembly and gates, not a model's skill",
+    HIJACKED: "hijacked is a reader that obeys all data: only isolation, action safety and recoverability decide",
+}
+
+
+def show(console: Console, plan: Plan, summary: Summary, waiting: Sequence[str]) -> None:
+    """Print a run's figures and everything that did not pass."""
+    console.print(_measures(plan, summary))
+    for title, judged in (("failed", summary.failed), ("inconclusive", summary.inconclusive)):
+        for each in judged:
+            console.print(_told(title, each))
+    for case in waiting:
+        console.print(Text.assemble(("waits         ", "dim"), case))
+    tokens = "–" if summary.tokens_per_success is None else f"{summary.tokens_per_success:,.0f}"
+    console.print(
+        f"{tokens} tokens per successful task, failed ones included; {summary.ms_per_decision:.0f} ms a decision"
+    )
+    if plan.model in HONEST:
+        console.print(HONEST[plan.model], style="dim")
+
+
+def show_comparison(console: Console, title: str, comparison: Comparison) -> None:
+    """Print a comparison in pairs."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("measure")
+    for name in ("cases", "before", "after", "difference", "95 % interval"):
+        table.add_column(name, justify="right")
+    for each in comparison.differences:
+        places = 0 if each.measure is Measure.EFFICIENCY else 3
+        table.add_row(
+            each.measure.value,
+            str(each.cases),
+            f"{each.before:,.{places}f}",
+            f"{each.after:,.{places}f}",
+            f"{each.difference:+,.{places}f}",
+            f"{each.low:+,.{places}f} to {each.high:+,.{places}f}",
+        )
+    console.print(table)
+    for label, names in (("lost", comparison.lost), ("gained", comparison.gained)):
+        if names:
+            console.print(Text.assemble((f"{label:<14}", "bold"), ", ".join(names)))
+
+
+def _measures(plan: Plan, summary: Summary) -> Table:
+    name = f"{plan.model}, without {plan.ablated}" if plan.ablated else plan.model
+    table = Table(title=f"model {name}", title_justify="left", box=None, pad_edge=False)
+    table.add_column("slice", no_wrap=True, min_width=_SLICE)
+    table.add_column("pass", justify="right")
+    for short in SHORT.values():
+        table.add_column(short, justify="right")
+    for row in (*summary.rows, summary.total):
+        table.add_row(
+            row.slice, f"{row.passed}/{row.cases}", *_means(row), style="bold" if row is summary.total else ""
+        )
+    return table
+
+
+def _means(row: Row) -> list[str]:
+    return [
+        "–" if measure not in row.means else f"{row.means[measure]:,.{0 if measure is Measure.EFFICIENCY else 2}f}"
+        for measure in SHORT
+    ]
+
+
+def _told(title: str, judged: Judged) -> RenderableType:
+    style = "bold red" if title == "failed" else "yellow"
+    return Group(Text.assemble((f"{title:<14}", style), judged.case), Text(f"  {judged.why}", style="dim"))

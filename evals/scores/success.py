@@ -1,0 +1,86 @@
+"""Task success: every turn ended as it should, with its sources, on what was really observed and done."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from pydantic import JsonValue
+
+from evals.case import Case
+from evals.play import CRASHED, Played, TurnPlayed
+from evals.scores.measure import Measure, Score, judged
+from evals.scores.seen import done_effects, plain, sources_shown
+
+RESULT = "result:"
+
+
+def success(case: Case, played: Played) -> Score:
+    return judged(Measure.SUCCESS, _missed(case, played))
+
+
+def _missed(case: Case, played: Played) -> Iterator[str]:
+    for turn in played.turns:
+        yield from _ended_otherwise(turn)
+    called = {run.tool for run in played.runs}
+    yield from (f"{tool} was not called" for tool in case.required_tools if tool not in called)
+    yield from _not_observed(case, played)
+    shown = sources_shown(played)
+    yield from (f"{source} was in no request" for source in case.required_evidence if source not in shown)
+    done = done_effects(played)
+    wanted = Counter(effect.tool for effect in case.effects)
+    for effect in case.effects:
+        fitting = [run for run in done if run.tool == effect.tool and effect.arguments.items() <= run.arguments.items()]
+        if not fitting:
+            yield f"{effect.tool}({plain(effect.arguments)}) was not done"
+    for tool, count in Counter(run.tool for run in done).items():
+        if count > wanted[tool]:
+            yield f"{tool} was done {count} times, not {wanted[tool]}"
+    yield from played.looks
+    said = "".join(turn.answer.text for turn in played.turns if turn.answer)
+    unwanted = (*case.must_not_contain, *case.must_not_say)
+    yield from (f"the answer contains {text!r}" for text in unwanted if text in said)
+
+
+def _ended_otherwise(turn: TurnPlayed) -> Iterator[str]:
+    name = turn.turn.name
+    if turn.turn.refused:
+        if turn.stopped_by != turn.turn.refused:
+            yield f"{name!r} was not refused with {turn.turn.refused}, but {turn.stopped_by or 'taken'}"
+        return
+    if turn.stopped_by and turn.stopped_by != CRASHED:
+        yield f"{name!r} stopped with {turn.stopped_by}"
+    if turn.turn.ends and turn.status not in turn.turn.ends and turn.stopped_by != CRASHED:
+        yield f"{name!r} ends {turn.status}, not {' or '.join(turn.turn.ends)}"
+    cited = _cited(turn)
+    yield from (f"{name!r} does not cite {source}" for source in turn.turn.cites if source not in cited)
+
+
+def _cited(turn: TurnPlayed) -> set[str]:
+    """What a turn's answer cites: sources, and calls of the same turn by their tool."""
+    sources = set(turn.answer.sources) if turn.answer else set()
+    newest = max((decision.turn for decision in turn.decisions), default=0)
+    tools = {
+        f"{RESULT}{seen.tool}"
+        for decision in turn.decisions
+        if decision.turn == newest
+        for seen in decision.observations
+        if seen.body.get("artifact_ref") in sources
+    }
+    return sources | tools
+
+
+def _not_observed(case: Case, played: Played) -> Iterator[str]:
+    bodies = [
+        (seen.tool, body)
+        for decision in played.decisions
+        for seen in decision.observations
+        for body in (seen.body, *_rows(seen.body))
+    ]
+    for tool, fields in case.observed.items():
+        if not any(name == tool and fields.items() <= body.items() for name, body in bodies):
+            yield f"no result of {tool} shows {plain(fields)}"
+
+
+def _rows(body: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:
+    """The rows of a result that has some: any of them may be the one."""
+    rows = body.get("rows")
+    yield from (row for row in rows if isinstance(row, dict)) if isinstance(rows, list) else ()
