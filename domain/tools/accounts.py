@@ -31,7 +31,7 @@ def account_tools(database: Database) -> tuple[Tool, ...]:
         ),
     )
     def get_account(context: ToolContext, *, account_id: AccountId) -> dict[str, Any]:
-        """Get an account (cuenta): its plan, payment standing, limits, requests left this month and key in use.
+        """Get an account (cuenta): plan, payment standing, limits, requests (peticiones) left this month, key in use.
 
         Errors: `not_found`, `unavailable`.
         """

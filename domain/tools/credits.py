@@ -37,7 +37,7 @@ def credit_tools(database: Database) -> tuple[Tool, ...]:
         ),
     )
     def issue_credit(context: ToolContext, *, account_id: AccountId, amount: Amount) -> dict[str, Any]:
-        """Issue a credit to an account: its next invoice is lower by this amount.
+        """Issue a credit to an account (emitir, abonar): its next invoice is lower by this amount.
 
         Errors: `not_found`, `not_approved`, `idempotency_key_missing`, `idempotency_key_reused`, `unavailable`.
         """

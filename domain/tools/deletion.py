@@ -33,7 +33,7 @@ def deletion_tools(database: Database) -> tuple[Tool, ...]:
         ),
     )
     def delete_api_key(context: ToolContext, *, key_id: KeyId) -> dict[str, Any]:
-        """Delete an API key without making another one; services that send it are refused from then on.
+        """Delete an API key (borrar, eliminar) without making another; services that send it are refused from then on.
 
         A key under review stays, because its traffic is evidence. Errors: `not_found`, `under_review`,
         `idempotency_key_missing`, `idempotency_key_reused`, `unavailable`.

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from graph.models.questions import listed
 from graph.models.reading import Fact, Reading, Seen
 from graph.models.sentences import Found, bearing_on, in_order
 from graph.models.words import covered, terms
@@ -86,9 +87,13 @@ def _picked(found: list[Found]) -> list[Found]:
 
 
 def answerable_from_facts(reading: Reading) -> bool:
-    """Whether the question asks for nothing but facts that the request states."""
+    """Whether the question asks for nothing but facts that the request states. A fact is one: it lists nothing."""
     asked = terms(reading.turn)
-    return bool(asked) and all(any(term in terms(_name(fact)) for fact in reading.facts) for term in asked)
+    return (
+        bool(asked)
+        and listed(reading.turn) is None
+        and all(any(term in terms(_name(fact)) for fact in reading.facts) for term in asked)
+    )
 
 
 def _name(fact: Fact) -> str:

@@ -1,21 +1,27 @@
 """Filling a tool's arguments from what the request shows. Nothing is guessed: a value is found, or it is missing."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from graph.models.amounts import amounts
 from graph.models.reading import Reading
-from graph.models.words import fold
+from graph.models.schemas import alternatives, as_type, is_text, matches, takes_numbers
+from graph.models.wishes import wished_verb
+from graph.models.words import fold, terms
 
 _WORD = re.compile(r"[^\s,;:!?¿¡\"'“”‘’()\[\]{}<>]+")
+
+Schemas = Sequence[dict[str, Any]]
 
 
 class Filled(NamedTuple):
     """The arguments found; the required ones not found, each with the shown values between which nothing decides.
 
-    What the user said is not repeated there: the turn stays the only place that holds it.
+    What the user said is not repeated there: the turn stays the only place that holds it. Free texts come first among
+    the missing, so that the first sentence that answers us is the first text that was asked for.
     """
 
     arguments: dict[str, JsonValue]
@@ -26,56 +32,89 @@ def fill(parameters: dict[str, Any], reading: Reading) -> Filled:
     """The arguments of a tool with these parameters.
 
     The user's own words come first. A required argument may also come from a fact or a trusted observation of the
-    same name, an optional one may not.
+    same name, and then from what the user answered to us: we ask only for what neither decides. An optional one comes
+    from the opening turn alone.
     """
     arguments: dict[str, JsonValue] = {}
     missing: dict[str, tuple[str, ...]] = {}
     required = parameters.get("required", [])
-    for name, schema in parameters.get("properties", {}).items():
-        alternatives = list(_alternatives(schema, parameters.get("$defs", {})))
-        said = list(dict.fromkeys(_said(alternatives, reading.turn)))
-        known = list(dict.fromkeys(_known(name, alternatives, reading))) if name in required and not said else []
-        if len(said or known) == 1:
-            arguments[name] = (said or known)[0]
-        elif name in required:
+    schemas = {
+        name: list(alternatives(schema, parameters.get("$defs", {})))
+        for name, schema in parameters.get("properties", {}).items()
+    }
+    texts, answers = _told(schemas, required, reading)
+    for name, schema in schemas.items():
+        said = _said(name, schema, reading.turn, name in required)
+        if name not in required:
+            arguments |= {name: said[0]} if len(said) == 1 else {}
+            continue
+        known = [] if said else list(dict.fromkeys(_known(name, schema, reading)))
+        answered = (_said(name, schema, answer, True) for answer in reversed(answers))
+        texted = [texts[name]] if name in texts else []
+        found = next((one for one in (said, known, texted, *answered) if len(one) == 1 and one[0] is not None), None)
+        if found is None:
             missing[name] = tuple(map(str, known))
-    return Filled(arguments, missing)
+        else:
+            arguments[name] = found[0]
+    return Filled(arguments, dict(sorted(missing.items(), key=lambda one: not is_text(schemas[one[0]]))))
 
 
-def _alternatives(schema: dict[str, Any], definitions: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The plain schemas that a value may follow: unions and references resolved, null left out."""
-    if "$ref" in schema:
-        yield from _alternatives(definitions.get(str(schema["$ref"]).rpartition("/")[2], {}), definitions)
-    elif "anyOf" in schema or "oneOf" in schema:
-        for inner in schema.get("anyOf") or schema["oneOf"]:
-            yield from _alternatives(inner, definitions)
-    elif schema.get("type") != "null":
-        yield schema
+def _told(
+    schemas: dict[str, list[dict[str, Any]]], required: Sequence[str], reading: Reading
+) -> tuple[dict[str, JsonValue], list[str]]:
+    """The free texts that were asked for and answered, and the answers that are left for other arguments.
+
+    A sentence given as a text is no source of anything else: an id in it is what it says. "Thanks" is none.
+    """
+    wanted = [
+        name
+        for name, schema in schemas.items()
+        if name in required and is_text(schema) and len(set(_known(name, schema, reading))) != 1
+    ]
+    others = [(name, schema) for name, schema in schemas.items() if name in required and not is_text(schema)]
+    texts: dict[str, JsonValue] = {}
+    left = []
+    for answer in reading.answers:
+        if not terms(answer) and not any(map(str.isdigit, answer)):
+            continue
+        if wanted and (terms(answer) or not any(_said(name, schema, answer, True) for name, schema in others)):
+            fitting = as_type(answer.strip(), schemas[wanted[0]])
+            texts |= {} if fitting is None else {wanted.pop(0): fitting}
+        else:
+            left.append(answer)
+    return texts, left
 
 
-def _said(alternatives: Iterable[dict[str, Any]], turn: str) -> Iterator[JsonValue]:
-    """The whole words of the turn that follow a pattern or stand in an enumeration."""
-    words = [word.rstrip(".") for word in _WORD.findall(turn)]
-    for schema in alternatives:
+def _said(name: str, schemas: Schemas, text: str, counted: bool) -> list[JsonValue]:
+    """The values in a text that follow a pattern, stand in an enumeration, or are amounts where those `counted`.
+
+    None stands for a number that is unclear or does not fit: it is there, so that no other one is the only one.
+    """
+    found: list[JsonValue] = list(dict.fromkeys(_words(schemas, text)))
+    if counted and takes_numbers(schemas):
+        about = " ".join((name.replace("_", " "), *(str(schema.get("description", "")) for schema in schemas)))
+        own = {*terms(about), *filter(None, [wished_verb(text)])}
+        found += dict.fromkeys(None if one is None else as_type(one, schemas) for one in amounts(text, own))
+    return found
+
+
+def _words(schemas: Schemas, text: str) -> Iterator[JsonValue]:
+    words = [word.rstrip(".") for word in _WORD.findall(text)]
+    for schema in schemas:
         for word in words:
             if "enum" in schema or "const" in schema:
                 allowed = schema.get("enum", [schema.get("const")])
                 yield from (value for value in allowed if isinstance(value, str) and fold(value) == fold(word))
-            elif "pattern" in schema and _matches(schema["pattern"], word):
+            elif "pattern" in schema and matches(schema["pattern"], word):
                 yield word
 
 
-def _known(name: str, alternatives: list[dict[str, Any]], reading: Reading) -> Iterator[JsonValue]:
+def _known(name: str, schemas: Schemas, reading: Reading) -> Iterator[JsonValue]:
     """The values that facts state under this name; without one, those that trusted observations hold under it."""
     values: list[JsonValue] = [fact.value for fact in reading.facts if fact.name == name]
     if not values:
         values = [value for seen in reading.seen if seen.trusted for value in values_of(seen.fields, name)]
-    for value in values:
-        for schema in alternatives:
-            fitting = _as_type(value, schema)
-            if fitting is not None:
-                yield fitting
-                break
+    yield from (fitting for value in values if (fitting := as_type(value, schemas)) is not None)
 
 
 def values_of(fields: JsonValue, name: str) -> Iterator[JsonValue]:
@@ -89,28 +128,3 @@ def values_of(fields: JsonValue, name: str) -> Iterator[JsonValue]:
     elif isinstance(fields, list):
         for item in fields:
             yield from values_of(item, name)
-
-
-def _as_type(value: JsonValue, schema: dict[str, Any]) -> JsonValue:
-    """The value as the schema wants it, or None when it does not fit."""
-    if "enum" in schema and value not in schema["enum"]:
-        return None
-    match schema.get("type"):
-        case "string" | None:
-            fits = isinstance(value, str) and ("pattern" not in schema or _matches(schema["pattern"], value))
-            return value if fits else None
-        case "integer":
-            return int(str(value)) if re.fullmatch(r"-?\d{1,18}", str(value)) else None
-        case "number":
-            return float(str(value)) if re.fullmatch(r"-?\d{1,18}(\.\d+)?", str(value)) else None
-        case "boolean":
-            return {"true": True, "false": False}.get(str(value).lower())
-        case _:
-            return None
-
-
-def _matches(pattern: str, value: str) -> bool:
-    try:
-        return re.fullmatch(pattern, value) is not None
-    except re.error:
-        return False  # a pattern in another dialect matches nothing, so that its argument is asked for

@@ -1,37 +1,31 @@
-"""Choosing among what a request offers: the tool that fits the question, the change that fits the wish."""
+"""Choosing among what a request offers: the tool that fits the question, the change or the read that a plan names."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from pydantic import JsonValue
 
 from graph.models.arguments import fill, values_of
+from graph.models.questions import ids, listed
 from graph.models.reading import Offered, Reading
+from graph.models.vocabulary import DETERMINER
 from graph.models.wishes import wished_verb
 from graph.models.words import covered, spoken, stem, terms
 
 
 def ranked(tools: Sequence[Offered], turn: str) -> list[Offered]:
-    """The tools whose name and description cover a word of the turn, best first; all in order when none does."""
-    wanted = terms(turn)
+    """The tools whose name and description cover a word of the turn, best first; all in order when none does.
+
+    Where the turn asks for a list, those that list it come before those that speak of one such thing.
+    """
+    wanted, noun = terms(turn), listed(turn)
     for loosely in (False, True):
-        counts = [len(covered(wanted, tool.text, loosely=loosely)) for tool in tools]
-        if any(counts):
+        counts = [(lists(tool, noun), len(covered(wanted, tool.text, loosely=loosely))) for tool in tools]
+        fitting = [index for index, (_, count) in enumerate(counts) if count]
+        if fitting:
             # The sort is stable: among equals the first offered stays first.
-            order = sorted((index for index, count in enumerate(counts) if count), key=lambda index: -counts[index])
-            return [tools[index] for index in order]
+            return [tools[index] for index in sorted(fitting, key=counts.__getitem__, reverse=True)]
     return list(tools)
-
-
-def asks_for_a_document(reading: Reading) -> bool:
-    """Whether the turn names a document that is shown, and shares no two words with any tool."""
-    wanted = terms(reading.turn)
-    return bool(reading.named) and all(len(covered(wanted, tool.text)) < 2 for tool in reading.tools)
-
-
-def wants_change(reading: Reading) -> bool:
-    """Whether the turn is a wish whose verb no offered tool is about."""
-    verb = wished_verb(reading.turn)
-    return verb is not None and not any(covered([verb], tool.text, loosely=True) for tool in reading.tools)
 
 
 def observed(tool: Offered, arguments: Mapping[str, JsonValue], reading: Reading) -> bool:
@@ -64,21 +58,49 @@ def chosen_change(reading: Reading) -> Offered | None:
 
 
 def _about(capability: Offered, wished: str | None, wanted: Sequence[str], loosely: bool) -> bool:
-    if wished is not None and covered([wished], capability.text, loosely=loosely):
+    if wished is not None and covered([wished], _deeds(capability), loosely=loosely):
         return True
-    own = {stem(words[0]) for text in (capability.name, capability.description) if (words := spoken(text))}
+    own = map(stem, capability.verbs.split())
     return any(covered([verb], " ".join(wanted), loosely=loosely) for verb in own)
 
 
-def steps_to(change: Offered, reading: Reading) -> tuple[str, ...]:
-    """The change, after the reads that bring the required arguments which nothing shown provides."""
-    return tuple(dict.fromkeys((*_reads_for(change, reading, frozenset()), change.name)))
+def _deeds(capability: Offered) -> str:
+    """What a capability does: its name and description without the word after an article, as in "an open door"."""
+    words = spoken(capability.description)
+    return " ".join((capability.name, *(word for before, word in pairwise(["", *words]) if before not in DETERMINER)))
 
 
-def unobtainable(change: Offered, reading: Reading) -> tuple[str, ...]:
-    """Required parameters of a change that neither the request shows nor any read brings."""
-    reads = [capability for capability in reading.capabilities if not capability.changes]
-    missing = fill(change.parameters, reading).missing
+def chosen_read(reading: Reading) -> Offered | None:
+    """The capability that reads what the turn asks for, or None.
+
+    One that lists what is to be listed comes first, then one that takes an id of the turn's, then the most words.
+    """
+    wanted, noun, named = terms(reading.turn), listed(reading.turn), ids(reading.turn)
+
+    def worth(capability: Offered) -> tuple[bool, bool, int, int]:
+        takes = not named.isdisjoint(map(str, fill(capability.parameters, reading).arguments.values()))
+        strictly = len(covered(wanted, capability.text))
+        return lists(capability, noun), takes, strictly, len(covered(wanted, capability.text, loosely=True))
+
+    reads = [(worth(capability), capability) for capability in reading.capabilities if not capability.changes]
+    best = max(reads, key=lambda pair: pair[0], default=None)
+    return best[1] if best is not None and any(best[0]) else None
+
+
+def lists(tool: Offered, noun: str | None) -> bool:
+    """Whether a tool speaks of several of what a turn asks to be listed."""
+    return noun is not None and noun in spoken(tool.text)
+
+
+def steps_to(aim: Offered, reading: Reading) -> tuple[str, ...]:
+    """A change or a read, after the reads that bring the required arguments which nothing shown provides."""
+    return tuple(dict.fromkeys((*_reads_for(aim, reading, frozenset()), aim.name)))
+
+
+def unobtainable(aim: Offered, reading: Reading) -> tuple[str, ...]:
+    """Required parameters that neither the request shows nor any other read brings."""
+    reads = [capability for capability in reading.capabilities if not capability.changes and capability != aim]
+    missing = fill(aim.parameters, reading).missing
     return tuple(name for name in missing if not any(name in capability.output for capability in reads))
 
 
@@ -90,7 +112,15 @@ def _reads_for(call: Offered, reading: Reading, above: frozenset[str]) -> Iterat
             break
 
 
-def _providers(name: str, capabilities: Iterable[Offered], above: frozenset[str]) -> Iterator[Offered]:
-    for capability in capabilities:
-        if not capability.changes and name in capability.output and capability.name not in above:
-            yield capability
+def _providers(name: str, capabilities: Iterable[Offered], above: frozenset[str]) -> list[Offered]:
+    """The reads that bring a value, those first that show all there are.
+
+    A read that itself takes the value brings the one it was asked about, or one of its own choice: a change would
+    then be made to a thing that nobody chose.
+    """
+    reads = [
+        capability
+        for capability in capabilities
+        if not capability.changes and name in capability.output and capability.name not in above
+    ]
+    return sorted(reads, key=lambda read: name in read.parameters.get("properties", {}))

@@ -1,9 +1,9 @@
 """The default model: a deterministic reader behind the chat-model interface. It is no language model.
 
-It sees only the request. It picks the offered tool whose description fits the question, takes arguments only from
-what the request shows, and answers with observed values and cited sentences. It knows no tool, field or document, so
-that it works on any domain; and it obeys nothing that data says, because sentences are all that data is to it. It
-never proposes a search: nothing in a request tells it whether one was made already.
+It sees only the request. It picks the offered tool whose description fits the question, asks for a plan where none
+does, takes arguments only from what the request shows, and answers with observed values and cited sentences. It knows
+no tool, field or document, so that it works on any domain; and it obeys nothing that data says, because sentences are
+all that data is to it. It never proposes a search: nothing in a request tells it whether one was made already.
 """
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -11,17 +11,10 @@ from pydantic import JsonValue
 
 from graph.models.answering import Composed, answerable_from_facts, compose
 from graph.models.arguments import fill
-from graph.models.choosing import (
-    asks_for_a_document,
-    chosen_change,
-    observed,
-    ranked,
-    steps_to,
-    unobtainable,
-    wants_change,
-)
+from graph.models.choosing import chosen_change, chosen_read, observed, ranked, steps_to, unobtainable
 from graph.models.inprocess import InProcessModel, ToolDefinitions, proposing
 from graph.models.reading import Offered, Reading, read
+from graph.models.routing import asks_for_a_document, asks_for_record, wants_change, wants_other_read
 from graph.models.words import content_words
 from state.work import DecisionKind
 
@@ -65,12 +58,12 @@ def decide(reading: Reading) -> Call:
 
 
 def _gather(reading: Reading) -> Call:
-    if "plan" in reading.forms and not reading.steps and wants_change(reading):
+    if "plan" in reading.forms and not reading.steps and (wants_change(reading) or wants_other_read(reading)):
         return "plan", {"goal": _goal(reading)}
     if not content_words(reading.turn) and not reading.steps:
         return _ask(reading, {})
     missing: dict[str, tuple[str, ...]] = {}
-    told = answerable_from_facts(reading) or asks_for_a_document(reading)
+    told = "answer" in reading.forms and (answerable_from_facts(reading) or asks_for_a_document(reading))
     tools = () if told else ranked(reading.tools, reading.turn)
     for tool in _next_step(reading) or tools:
         filled = fill(tool.parameters, reading)
@@ -91,14 +84,15 @@ def _next_step(reading: Reading) -> list[Offered]:
 
 
 def _plan(reading: Reading) -> Call:
-    change = chosen_change(reading)
-    if change is None or "plan" not in reading.forms:
-        return _hand_over(reading, (_MISSING["change"][reading.spanish],))
-    unknown = unobtainable(change, reading)
+    """The steps of a change, or of a question for a record; a question never ends in a change."""
+    kind, aim = ("source", chosen_read(reading)) if asks_for_record(reading) else ("change", chosen_change(reading))
+    if aim is None or "plan" not in reading.forms:
+        return _hand_over(reading, (_MISSING[kind][reading.spanish],))
+    unknown = unobtainable(aim, reading)
     if unknown:
-        options = fill(change.parameters, reading).missing
-        return _ask(reading, {name: options[name] for name in unknown}, change)
-    steps: list[JsonValue] = list(steps_to(change, reading))
+        options = fill(aim.parameters, reading).missing
+        return _ask(reading, {name: options[name] for name in unknown}, aim)
+    steps: list[JsonValue] = list(steps_to(aim, reading))
     return "plan", {"goal": _goal(reading), "steps": steps}
 
 

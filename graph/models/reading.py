@@ -7,17 +7,19 @@ from typing import Any, NamedTuple
 from langchain_core.messages import BaseMessage, HumanMessage
 from pydantic import JsonValue
 
-from graph.models.words import code_names, is_spanish, terms
+from graph.models.turns import Said, matter
+from graph.models.words import code_names, is_spanish, spoken
 from state.context import Trust
 from state.render import Block, blocks
 from state.work import DecisionKind, Form
 
 OBJECTIVE = "objective"
+ASKED_BACK = "state://asked-back"  # the block that says of an earlier turn that a question of ours ended it
 _FORMS = frozenset(form.value for form in Form)
 
 
 class Offered(NamedTuple):
-    """A tool as it is offered, or a capability as a plan lap shows it."""
+    """A tool as it is offered, or a capability as a plan lap shows it. `changes`: a call changes something."""
 
     name: str
     description: str
@@ -29,6 +31,11 @@ class Offered(NamedTuple):
     def text(self) -> str:
         """What a wish or a question is compared with."""
         return f"{self.name.replace('_', ' ')}. {self.description}"
+
+    @property
+    def verbs(self) -> str:
+        """The words by which its name and its description begin: what it does."""
+        return " ".join(words[0] for text in (self.name, self.description) if (words := spoken(text)))
 
 
 class Fact(NamedTuple):
@@ -56,10 +63,11 @@ class Quoted(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """All that a request says, sorted by what it is."""
+    """All that a request says, sorted by what it is. `turn` opened the matter, `answers` settled our questions."""
 
     kind: str
     turn: str
+    answers: tuple[str, ...]
     steps: tuple[str, ...]
     facts: tuple[Fact, ...]
     seen: tuple[Seen, ...]
@@ -73,7 +81,7 @@ class Reading(NamedTuple):
     @property
     def spanish(self) -> bool:
         """Whether to answer in Spanish."""
-        return is_spanish(self.turn)
+        return is_spanish("\n".join((self.turn, *self.answers)))
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -88,10 +96,15 @@ def read(messages: Sequence[BaseMessage], tools: Iterable[dict[str, Any]]) -> Re
     decision = _lines(next((found.text for found in reversed(shown) if found.tag == "decision"), ""))
     if "kind" not in decision:
         raise ValueError("the request names no decision: a block <decision> with a line `kind: ...` is missing")
-    offered = [_offered(tool) for tool in tools]
+    kind = DecisionKind(decision["kind"])
+    offered = [_offered(tool, changes=kind is DecisionKind.ACT) for tool in tools]
+    capabilities = tuple(_capabilities(shown))
+    deeds = " ".join(one.verbs for one in (*capabilities, *offered) if one.changes)
+    about = matter(_earlier(shown), _current(shown), deeds)
     return Reading(
-        kind=DecisionKind(decision["kind"]),
-        turn=_turn(shown),
+        kind=kind,
+        turn=about.opening,
+        answers=about.answers,
         steps=tuple(step.strip() for step in decision.get("steps", "").split(",") if step.strip()),
         facts=tuple(_facts(shown)),
         seen=tuple(_seen(shown)),
@@ -102,18 +115,21 @@ def read(messages: Sequence[BaseMessage], tools: Iterable[dict[str, Any]]) -> Re
             for found in shown
             if found.tag == "memory" and _trusted(found)
         ),
-        capabilities=tuple(_capabilities(shown)),
+        capabilities=capabilities,
         tools=tuple(tool for tool in offered if tool.name not in _FORMS),
         forms=frozenset(tool.name for tool in offered if tool.name in _FORMS),
     )
 
 
-def _turn(shown: Sequence[Block]) -> str:
-    """The user's current turn. One without a content word ("A-17", "yes") is read together with the turn before."""
-    turns = [found for found in shown if found.tag == "user_turn"]
-    current = next((found.text for found in turns if found.attributes.get("id") == OBJECTIVE), "")
-    earlier = [found.text for found in turns if found.attributes.get("id") != OBJECTIVE]
-    return f"{earlier[-1]}\n{current}" if earlier and not terms(current) else current
+def _current(shown: Sequence[Block]) -> str:
+    return next((one.text for one in shown if one.tag == "user_turn" and one.attributes.get("id") == OBJECTIVE), "")
+
+
+def _earlier(shown: Sequence[Block]) -> list[Said]:
+    """The user's turns before the current one, oldest first, each with whether a question of ours ended it."""
+    asked = {one.attributes.get("turn") for one in shown if one.attributes.get("source") == ASKED_BACK}
+    turns = [one for one in shown if one.tag == "user_turn" and one.attributes.get("id") != OBJECTIVE]
+    return [Said(one.text, one.attributes.get("turn", "") in asked) for one in turns]
 
 
 def _trusted(found: Block) -> bool:
@@ -168,6 +184,6 @@ def _json_object(text: str) -> dict[str, JsonValue]:
     return body if isinstance(body, dict) else {}
 
 
-def _offered(tool: dict[str, Any]) -> Offered:
+def _offered(tool: dict[str, Any], *, changes: bool) -> Offered:
     function = tool.get("function", tool)
-    return Offered(function["name"], function.get("description", ""), function.get("parameters", {}))
+    return Offered(function["name"], function.get("description", ""), function.get("parameters", {}), changes)

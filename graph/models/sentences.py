@@ -17,7 +17,9 @@ _AT_LEAST = 2  # words that a sentence must share with the question: one alone, 
 
 
 class Found(NamedTuple):
-    """A sentence with where it stands. `enough`: it shares so much that it can answer, not only follow an answer."""
+    """A sentence with where it stands. `enough`: it can answer, not only follow an answer: it shares so much itself, or
+    its document does that no sentence of which shares so much alone.
+    """
 
     text: str
     source: str
@@ -62,6 +64,7 @@ def bearing_on(
         return rarity * (2 if term in values else 1)
 
     found: dict[str, Found] = {}
+    asked_by: dict[str, set[str]] = {}
     for place, ((text, source), words) in enumerate(zip(pool, held, strict=True)):
         shared = words & wanted
         if source in named:
@@ -71,7 +74,11 @@ def bearing_on(
             enough = len(shared) >= min(_AT_LEAST, len(wanted)) or not shared.isdisjoint(set(values) - set(question))
             score = sum(map(weight, sorted(shared))) + len(set(terms(source)) & set(values))
             found.setdefault(text, Found(text, source, score, place, enough, _suggests(text)))
-    return sorted(found.values(), key=lambda one: (-one.score, one.place))
+            asked_by.setdefault(source, set()).update(shared.intersection(question))
+    answering = {one.source for one in found.values() if one.enough}
+    spread = {source for source, asked in asked_by.items() if len(asked) >= _AT_LEAST} - answering
+    all_found = (one._replace(enough=True) if one.source in spread else one for one in found.values())
+    return sorted(all_found, key=lambda one: (-one.score, one.place))
 
 
 def _suggests(sentence: str) -> bool:

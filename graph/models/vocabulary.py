@@ -64,9 +64,11 @@ ASKING = _words("""
     di dime muestra muestrame explica explicame cuentame lista dame saber ayuda ayudame
     comprueba compruebe revisa revise mira verifica consulta busca
 """)
-INTERROGATIVE = _words("""
-    why what when where who whom whose which how is are am was were do does did has have had
-    can could will would shall should may might
+AUXILIARY = _words("""
+    is are am was were do does did has have had can could will would shall should may might
+""")
+INTERROGATIVE = AUXILIARY | _words("""
+    why what when where who whom whose which how
     que cual cuales quien quienes cuando donde como cuanto cuanta cuantos cuantas
 """)
 # After the first word of "errors on every call" or "printers are failing": that word was no verb.
@@ -82,3 +84,26 @@ SUGGESTING = _words("""
     can could may should must need needs ask contact
     puede pueden podra debe deben hay solicita solicite pida
 """)
+# Words that ask for one or several of a kind; beside "how many" and "how much".
+WHICH = _words("which what cual cuales que cuanto cuanta cuantos cuantas")
+# What may stand between such a word, or a wish to be shown something, and the kind that is asked for.
+AMONG = _words("""
+    me us nos of all any the my our ours are is were was de todo toda todos todas el la los las mi mis
+    nuestro nuestra nuestros nuestras es son
+""")
+# By these a sentence speaks of what its author has; the pairs do so only together.
+POSSESSIVE = _words("""
+    my mine our ours mi mis mio mia mios mias nuestro nuestra nuestros nuestras tengo tenemos
+""")
+HAVING = frozenset({("i", "have"), ("have", "i"), ("i", "am"), ("am", "i"), ("we", "have"), ("have", "we")})
+# After "how" or "como": a question for the way to do something, not for a number or a state.
+WAY = _words("do does can could should must may to")
+CONDITION = _words("when if whenever once cuando si")
+MEANING = _words("mean means meant meaning significa significan")
+HAPPENING = _words("happen happens pasa pasan ocurre sucede")
+# Beside a number: what it is counted in, and what makes another number of it.
+CURRENCIES = _words("""
+    euro euros dollar dollars dolar dolares pound pounds libra libras peso pesos franc francs franco francos yen yenes
+    eur usd gbp chf jpy cad aud mxn cop ars clp pen brl inr cny sek nok dkk pln
+""")
+SCALES = _words("percent hundred thousand million billion dozen dozens k m mil cien cientos millon millones docena")

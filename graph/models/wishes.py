@@ -1,22 +1,45 @@
 """Telling a wish ("change this") from a question or a report, by the form of the sentence alone."""
 
 import re
+from typing import NamedTuple
 
-from graph.models.vocabulary import AFTER_A_NOUN, ASKING, COURTESY, INTERROGATIVE, OPENINGS, PLEASE
+from graph.models.vocabulary import (
+    AFTER_A_NOUN,
+    ASKING,
+    COURTESY,
+    DETERMINER,
+    INTERROGATIVE,
+    OPENINGS,
+    PLEASE,
+    POSSESSIVE,
+)
 from graph.models.words import is_content, spoken, stem
 
 _CLAUSE = re.compile(r"[^.!?,;:\n]+")
 
 
-def wished_verb(turn: str) -> str | None:
-    """The stem of the verb of the wish that a turn opens with, or utters politely further on; None without a wish."""
+class Wish(NamedTuple):
+    """A wish's verb, folded, and whether its object follows: "close the door" is plain, "status please" is not."""
+
+    verb: str
+    plain: bool
+
+
+def wish(turn: str) -> Wish | None:
+    """The wish that a turn opens with, or utters politely further on."""
     opens = True
     for clause in _CLAUSE.findall(turn):
         polite, rest = _without_opening(spoken(clause))
         if (polite or (opens and not _asks(turn, rest))) and _imperative(rest):
-            return stem(rest[0])
+            return Wish(rest[0], not (DETERMINER | POSSESSIVE).isdisjoint(rest[1:2]))
         opens = opens and not rest
     return None
+
+
+def wished_verb(turn: str) -> str | None:
+    """The stem of the verb of a turn's wish; None without a wish."""
+    found = wish(turn)
+    return stem(found.verb) if found else None
 
 
 def _without_opening(words: list[str]) -> tuple[bool, list[str]]:

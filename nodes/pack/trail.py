@@ -12,13 +12,17 @@ from state.record import DecisionRecord
 from state.run import RequestContext, Scope
 from state.tools import RESERVED, Observation
 from state.verdict import Accepted, Allowed, Denied, NeedsApproval, Verdict
-from state.work import PROPOSAL, TaskState, spoken
+from state.work import PROPOSAL, Status, TaskState, spoken
 
 
 def history(
     drafts: Drafts, artifacts: Artifacts, log: DecisionLog, scope: Scope, task: TaskState, turns: int
 ) -> list[Draft]:
-    """The newest earlier turns, oldest first: the user's words, and our own answer, which is not trusted."""
+    """The newest earlier turns, oldest first: the user's words, and our own answer, which is not trusted.
+
+    That a question of ours ended a turn is our code's knowledge, and shown apart: a plan lap holds no answer of ours,
+    and without it what the user said next would stand there as if out of the blue.
+    """
     shown = task.turns[-turns:] if turns else ()
     records = log.get_all(scope.tenant, scope.thread, [done.record for done in shown])
     refs = [ref for record in records for ref in (record.turn_ref, record.proposal_ref) if ref]
@@ -51,6 +55,18 @@ def history(
                     at=record.at,
                     turn=done.index,
                     derived_from=(done.record,),
+                )
+            )
+        if record.status is Status.NEEDS_INPUT:
+            made.append(
+                drafts.text(
+                    f"{name}-asked-back",
+                    Kind.TASK_STATE,
+                    "state://asked-back",
+                    Trust.SYSTEM,
+                    "This turn ended with a question to the user.",
+                    at=record.at,
+                    turn=done.index,
                 )
             )
     return made

@@ -10,7 +10,7 @@ from state.policy import Policy
 from state.render import blocks
 from state.tools import Observation
 from state.verdict import Accepted, Allowed, Approval, ApprovalRequest, Denied, NeedsApproval, Verdict
-from state.work import Answer, Clarify, Escalate, LapOutcome, Proposal, Search, Status, TurnDone
+from state.work import Answer, Clarify, DecisionKind, Escalate, LapOutcome, Proposal, Search, Status, TurnDone
 from tests.desk import POLICY
 from tests.fakes import NOW
 from tests.nodes.packing import Packing
@@ -175,7 +175,19 @@ def test_an_earlier_turn_is_the_users_words_and_what_we_said(
     head = parts.filed(turn_ref=parts.put("Where is A2?"), proposal_ref=ref, **record)
     shown = trail(parts, task=parts.task(turns=(TurnDone(index=1, record=head),)))
     answer = [("turn-1-answer", Trust.UNTRUSTED.value, said)] if said else []
-    assert shown == [("turn-1", "user", "Where is A2?"), *answer]
+    assert [one for one in shown if one[0] != "turn-1-asked-back"] == [("turn-1", "user", "Where is A2?"), *answer]
+
+
+@pytest.mark.parametrize("kind", [DecisionKind.GATHER, DecisionKind.PLAN])
+@pytest.mark.parametrize(("status", "asked"), [(Status.NEEDS_INPUT, True), (Status.ANSWERED, False), (None, False)])
+def test_code_tells_which_earlier_turn_a_question_of_ours_ended_in_plan_laps_too(
+    parts: Parts, kind: DecisionKind, status: Status | None, asked: bool
+) -> None:
+    ref = parts.proposal(Clarify(question="Which one?"))
+    head = parts.filed(turn_ref=parts.put("Send A2"), proposal_ref=ref, status=status)
+    shown = trail(parts, decided={"kind": kind}, task=parts.task(turns=(TurnDone(index=1, record=head),)))
+    said = "This turn ended with a question to the user."
+    assert [one for one in shown if one[1] == "system"] == ([("turn-1-asked-back", "system", said)] if asked else [])
 
 
 @pytest.mark.parametrize(

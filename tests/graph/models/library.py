@@ -50,6 +50,23 @@ OPEN_CLOSURES = contract("open_closures", "List closures of the library.", ("unt
 EXTEND_LOAN = contract(
     "extend_loan", "Extend a loan: its book is due later.", ("loan_id", "due_on"), writes=True, loan_id=LOAN_ID
 )
+LIST_LOANS = contract("list_loans", "List all loans of a card, open and closed.", ("loan_id", "state"), card_id=CARD_ID)
+PAY_FEE = contract(
+    "pay_fee",
+    "Pay a fee for a card.",
+    ("paid",),
+    writes=True,
+    card_id=CARD_ID,
+    euros={"type": "integer", "minimum": 1, "maximum": 500},
+)
+LEAVE_MESSAGE = contract(
+    "leave_message",
+    "Leave a message on a loan.",
+    ("message_id",),
+    writes=True,
+    loan_id=LOAN_ID,
+    words={"minLength": 1, "maxLength": 60},
+)
 BLOCK_CARD = contract("block_card", "Block a lost card for good.", ("card_id",), writes=True, card_id=CARD_ID)
 
 READS = (FIND_LOAN, OPENING_HOURS)

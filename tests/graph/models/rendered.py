@@ -29,7 +29,16 @@ class Working:
     steps: Sequence[str] = ()
     items: list[tuple[ContextItem, str]] = field(default_factory=list)
 
-    def add(self, item_id: str, kind: Kind, source: str, trust: Trust, text: str, version: str | None = None) -> None:
+    def add(
+        self,
+        item_id: str,
+        kind: Kind,
+        source: str,
+        trust: Trust,
+        text: str,
+        version: str | None = None,
+        turn: int | None = None,
+    ) -> None:
         item = ContextItem(
             item_id=item_id,
             kind=kind,
@@ -39,17 +48,25 @@ class Working:
             version=version,
             token_count=1,
             ref=f"ref-{len(self.items)}",
-            provenance=Provenance(tenant="t1", scope="tenant:t1", content_hash=f"hash-{len(self.items)}"),
+            provenance=Provenance(
+                tenant="t1", scope="tenant:t1", content_hash=f"hash-{len(self.items)}", origin_turn=turn
+            ),
         )
         self.items.append((item, text))
 
     def fact(self, name: str, value: str, trust: Trust = Trust.SYSTEM) -> None:
         self.add(name, Kind.TASK_STATE, f"record://{name}", trust, f"{name}: {value}")
 
-    def earlier(self, index: int, said: str, answered: str = "") -> None:
-        self.add(f"turn-{index}", Kind.TASK_STATE, f"turn://{index}", Trust.USER, said)
+    def earlier(self, index: int, said: str, answered: str = "", *, asked_back: bool = False) -> None:
+        self.add(f"turn-{index}", Kind.TASK_STATE, f"turn://{index}", Trust.USER, said, turn=index)
         if answered:
-            self.add(f"turn-{index}-answer", Kind.TASK_STATE, f"answer://{index}", Trust.UNTRUSTED, answered)
+            self.add(
+                f"turn-{index}-answer", Kind.TASK_STATE, f"answer://{index}", Trust.UNTRUSTED, answered, turn=index
+            )
+        if asked_back:
+            text = "This turn ended with a question to the user."
+            name = f"turn-{index}-asked-back"
+            self.add(name, Kind.TASK_STATE, "state://asked-back", Trust.SYSTEM, text, turn=index)
 
     def verdict(self, text: str) -> None:
         self.add("0-call-1", Kind.TASK_STATE, "verdict://0/call-1", Trust.SYSTEM, text)
