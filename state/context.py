@@ -139,7 +139,8 @@ class ContextManifest(Value):
 
     `total_input_tokens` is the count of the rendered request. It equals the items' counts plus
     `overhead_tokens`, which is measured and may be negative (blocks share tokens at their seams).
-    Item order is request order: rendering a manifest needs nothing but the bodies its items name.
+    Item order is request order: rendering a manifest needs nothing but the bodies its items name. `policy_ref` is the
+    address of the policy record itself, so that a changed one of the same version is told apart.
     """
 
     request_id: str
@@ -159,6 +160,7 @@ class ContextManifest(Value):
     tokenizer: str
     prefix_hash: str
     policy_version: str
+    policy_ref: str
     settings: RequestSettings
 
 

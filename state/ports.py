@@ -124,6 +124,10 @@ class Artifacts(Protocol):
         """The texts by address, read together. Raises ArtifactGone when one of them is."""
         ...
 
+    def intact(self, tenant: str, ref: str) -> bool:
+        """Whether the body at an address is the one that was put there. Raises ArtifactGone."""
+        ...
+
     def name(self, tenant: str, name: str, ref: str) -> None:
         """Give a body a public name such as `toolrun://req-42/step-3`, once. Raises NameTaken, ArtifactGone."""
         ...
@@ -149,6 +153,10 @@ class DecisionLog(Protocol):
 
     def chain(self, tenant: str, thread: str, head: str | None, limit: int | None = None) -> tuple[DecisionRecord, ...]:
         """The records from the newest at `head` back to the first, newest first."""
+        ...
+
+    def names(self, tenant: str, thread: str) -> tuple[str, ...]:
+        """The hashes of every record of a thread, on all its branches, sorted. Nothing is read of the records."""
         ...
 
 

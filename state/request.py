@@ -92,8 +92,9 @@ class AttemptOutcome(Value):
 
 
 class Attempt(Value):
-    """One model call of a decision, as the record keeps it (M2)."""
+    """One model call of a decision, as the record keeps it (M2). `manifest_ref` is what its request was made from."""
 
+    manifest_ref: str
     request_hash: str
     mode: str
     model: str

@@ -79,11 +79,14 @@ def make_pack(
 
         tool_count = len(decision.tools) + len(decision.forms)
         budget = window.budget_tokens(tool_count)
-        if reads.attempts and reads.attempts[-1].outcome.name == "context_too_long":
-            budget //= 2  # the server counts more than we do: once more with half (B1)
+        refused_tokens = _too_long(reads, scope)
+        if refused_tokens is not None:
+            budget = min(budget, refused_tokens // 2)  # the server counts more than we do: once more with half (B1)
         fixed = sum(draft.item.token_count for draft in (*head, *after))
         before, old = _shortened(before, request.turn_index, budget - fixed)
         required = fixed + sum(draft.item.token_count for draft in before)
+        if refused_tokens is not None and required < refused_tokens:
+            budget = max(budget, required)  # what is required stays whole, and is less than what was refused
         if decision.kind is not DecisionKind.CLOSE and required > budget:
             return Writes(manifest=Packed(ref=None, failure="does_not_fit", missing=(f"{required - budget} tokens",)))
 
@@ -114,11 +117,19 @@ def make_pack(
             tokenizer=tokens.name,
             prefix_hash=prefix_hash(rendered),
             policy_version=policy.version,
+            policy_ref=artifacts.address(scope.tenant, filed := policy.model_dump_json()),
             settings=settings,
         )
         bodies = [draft.text for draft in (*head, *before, *selected.drafts, *after)]
-        *_, ref = artifacts.put_all(scope.tenant, [*bodies, manifest.model_dump_json()])
+        *_, ref = artifacts.put_all(scope.tenant, [*bodies, filed, manifest.model_dump_json()])
         return Writes(manifest=Packed(ref=ref, failure="insufficient" if lacks else None, missing=lacks))
+
+    def _too_long(reads: Reads, scope: Scope) -> int | None:
+        """The tokens of this lap's items that a server found too long, if that is why the lap is here again."""
+        if not reads.attempts or reads.attempts[-1].outcome.name != "context_too_long":
+            return None
+        sent = artifacts.get(scope.tenant, reads.attempts[-1].manifest_ref)
+        return sum(item.token_count for item in ContextManifest.model_validate_json(sent).items)
 
     def _fitted(
         chosen: Chosen, head: list[Draft], before: list[Draft], after: list[Draft], most: int

@@ -41,18 +41,20 @@ def choose(
     words: list[frozenset[str]] = []
     dropped: list[Dropped] = []
     left, room = budget_tokens, dict(limits)
-    for candidate, draft in open_:
+    for rank, (candidate, draft) in enumerate(open_, start=1):
+        # What was true at its turn: `agent explain` tells it (M5).
+        turn = {"rank": rank, "left_tokens": left}
         worth = _worth(candidate, weights)
         if room.get(candidate.kind, 0) <= 0 and worth > 0:
             # No place is left: what its text repeats or hides is not looked at.
-            dropped.append(left_out(_scored(candidate, draft, utility=worth).item, DropReason.OVER_LIMIT))
+            dropped.append(left_out(_scored(candidate, draft, **turn, utility=worth).item, DropReason.OVER_LIMIT))
             continue
         own = _words(draft.text)
         redundancy = max((_overlap(own, other) for other in words), default=0.0)
         redundancy = redundancy if redundancy >= _SAME else 0.0
         risk = hidden_characters(draft.text) / max(1, len(draft.text))
         utility = worth - weights.redundancy * redundancy - weights.injection_risk * risk
-        scored = _scored(candidate, draft, redundancy=redundancy, injection_risk=risk, utility=utility)
+        scored = _scored(candidate, draft, **turn, redundancy=redundancy, injection_risk=risk, utility=utility)
         reason = _refusal(utility, scored.item.token_count, left)
         if reason is not None:
             dropped.append(left_out(scored.item, reason))

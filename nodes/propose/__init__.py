@@ -37,8 +37,9 @@ class Writes(Value):
 
 
 class Prepared(NamedTuple):
-    """The manifest, the bodies of its items by address, and the request they make."""
+    """The manifest and its address, the bodies of its items by address, and the request they make."""
 
+    ref: str
     manifest: ContextManifest
     texts: dict[str, str]
     request: Request
@@ -52,7 +53,9 @@ def make_propose(*, model: Model, artifacts: Artifacts) -> Node:
             raise ValueError("propose was reached without a manifest; pack routes to log in that case")
         manifest = ContextManifest.model_validate_json(artifacts.get(scope.tenant, reads.manifest.ref))
         texts = artifacts.get_all(scope.tenant, [item.ref for item in manifest.items])
-        return Prepared(manifest, texts, render(manifest.items, texts.__getitem__, manifest.settings))
+        return Prepared(
+            reads.manifest.ref, manifest, texts, render(manifest.items, texts.__getitem__, manifest.settings)
+        )
 
     def closing(reads: Reads, scope: Scope, ready: Prepared) -> Writes:
         proposal = partial(ready.manifest, ready.texts.__getitem__)
@@ -69,6 +72,7 @@ def make_propose(*, model: Model, artifacts: Artifacts) -> Node:
             except NoProposal as none:
                 outcome = none.outcome
         attempt = Attempt(
+            manifest_ref=ready.ref,
             request_hash=ready.request.hash(),
             mode=_MODE,
             model=model.name if isinstance(reply, ModelError) else reply.model,

@@ -110,7 +110,7 @@ def make_validate(
         return opened_effects(
             past,
             reads.request.turn_index,
-            lambda: ledger.rows(scope.tenant, scope.thread),
+            ledger.rows(scope.tenant, scope.thread),
             lambda ref: artifacts.get(scope.tenant, ref),
         )
 

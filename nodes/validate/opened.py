@@ -14,22 +14,28 @@ from state.work import PROPOSAL, LapOutcome, Plan
 class Opened:
     """What the plan lap `by` opened: `here` counts what this branch of the thread has not used, `left` what none has.
 
-    They differ where an effect was done on another branch, forked from a record behind the plan.
+    They differ where an effect was done on another branch, forked from a record behind the plan. `unsettled` names the
+    calls of earlier laps, by tool and arguments' digest, of which nobody knows whether they were done.
     """
 
     by: str | None = None
     here: Counter[str] = field(default_factory=Counter)
     left: Counter[str] = field(default_factory=Counter)
+    unsettled: frozenset[tuple[str, str]] = frozenset()
 
 
 def opened_effects(
-    past: Sequence[DecisionRecord], turn: int, rows: Callable[[], Sequence[LedgerRow]], read: Callable[[str], str]
+    past: Sequence[DecisionRecord], turn: int, rows: Sequence[LedgerRow], read: Callable[[str], str]
 ) -> Opened:
     """The effects that a plan lap of this turn opened.
 
-    `past` is newest first; `rows` gives the thread's effects. A record of another turn, or one that ended a turn, ends
+    `past` is newest first; `rows` are the thread's effects. A record of another turn, or one that ended a turn, ends
     the search: a new turn begins with nothing open, also where its message came while the turn before was at work.
     """
+    head = past[0].hash() if past else None
+    unsettled = frozenset(
+        (row.claim.tool, row.claim.arguments_digest) for row in rows if row.state != "done" and row.claim.parent != head
+    )
     used: Counter[str] = Counter()
     for record in past:
         if record.turn_index != turn or record.status is not None or record.outcome is LapOutcome.ABANDONED:
@@ -39,7 +45,7 @@ def opened_effects(
             if not isinstance(plan, Plan):
                 break
             by = record.hash()
-            anywhere = Counter(row.claim.tool for row in rows() if row.claim.opened_by == by)
-            return Opened(by, Counter(plan.steps) - used, Counter(plan.steps) - anywhere)
+            anywhere = Counter(row.claim.tool for row in rows if row.claim.opened_by == by)
+            return Opened(by, Counter(plan.steps) - used, Counter(plan.steps) - anywhere, unsettled)
         used.update(seen.tool for seen in record.observations if seen.effect is not Effect.READ)
-    return Opened()
+    return Opened(unsettled=unsettled)

@@ -1,6 +1,7 @@
-"""The rules for calls, in order: the first that finds something decides; without one the call is denied (L6).
+"""The rules for calls, in order: the first no decides, else the first that asks; without any the call is denied (L6).
 
-Each rule is a function of one Case; its name is the rule's id in verdicts and records.
+Each rule is a function of one Case; its name is the rule's id in verdicts and records. A no wins over asking, wherever
+it stands: nobody is asked to approve what is not allowed. A person is told every reason for which a rule asks.
 """
 
 import math
@@ -87,6 +88,13 @@ def done_on_another_branch(case: Case) -> Finding | None:
     return None
 
 
+def earlier_call_unsettled(case: Case) -> Finding | None:
+    """What was begun before and may have been done is not done again unasked: its process died, or the tool failed."""
+    if (case.call.tool, case.digest) in case.opened.unsettled:
+        return Ask("the same call was begun before, and whether it was done is not known")
+    return None
+
+
 def over_limit(case: Case) -> Finding | None:
     """Business limits are values of the policy record; the contract says which argument they bind. A no wins."""
     asked: Ask | None = None
@@ -138,6 +146,7 @@ RULES: tuple[Callable[[Case], Finding | None], ...] = (
     already_read,
     effect_not_opened,
     done_on_another_branch,
+    earlier_call_unsettled,
     over_limit,
     untrusted_origin,
     needs_confirmation,
@@ -148,10 +157,21 @@ RULES: tuple[Callable[[Case], Finding | None], ...] = (
 
 def judge(case: Case) -> tuple[str, Finding]:
     """The deciding rule's name and what it found. Default: denied."""
+    asked: list[tuple[str, str]] = []
     for rule in RULES:
-        finding = rule(case)
-        if finding is not None:
-            return rule.__name__, finding
+        match rule(case):
+            case Deny() as denied:
+                return rule.__name__, denied
+            case Ask(reason):
+                asked.append((rule.__name__, reason))
+            case Allow() as allowed:
+                if asked:
+                    break
+                return rule.__name__, allowed
+            case None:
+                continue
+    if asked:
+        return asked[0][0], Ask("; ".join(reason for _, reason in asked))
     return "default_deny", Deny("no rule allows this call")
 
 

@@ -2,9 +2,15 @@
 
 import pytest
 
+from tests.desk import Desk
 from tests.nodes.parts import Parts
 
 
 @pytest.fixture
 def parts() -> Parts:
     return Parts()
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()

@@ -95,6 +95,7 @@ class Parts:
             tokenizer="characters",
             prefix_hash="p",
             policy_version="desk-1",
+            policy_ref="art-policy",
             settings=SETTINGS,
         )
         return Packed(ref=self.put(made.model_dump_json()), failure=failure)
@@ -155,7 +156,8 @@ def decision(**changes: Any) -> Decision:
 
 def attempts(*names: Any) -> tuple[Attempt, ...]:
     return tuple(
-        Attempt(request_hash="r", mode="tools", model="fake", outcome=AttemptOutcome(name=name)) for name in names
+        Attempt(manifest_ref="m", request_hash="r", mode="tools", model="fake", outcome=AttemptOutcome(name=name))
+        for name in names
     )
 
 

@@ -14,7 +14,7 @@ from state.work import Answer, DecisionKind, Form, LapOutcome, Status, TurnDone
 from tests.desk import POLICY
 from tests.fakes import NOW
 from tests.nodes.packing import BLOCKS_ONLY, WIDE, CountedBy, Packing, ids, reasons
-from tests.nodes.parts import Parts, attempts, observation
+from tests.nodes.parts import Parts, observation
 
 EXCLUDED = NotChosen(
     item_id="d@v0", kind=Kind.EVIDENCE, source="d@v0", version="v0", scores={}, reason=DropReason.SUPERSEDED
@@ -72,7 +72,14 @@ def test_what_is_left_out_keeps_id_version_scores_and_no_text(parts: Parts) -> N
             token_count=len(f'<document id="d2" source="d2@v1#top" trust="untrusted" version="v1">\n{"word2 " * 3}\n')
             + len("</document>"),
             # No place was left: what it repeats or hides was not looked at.
-            scores={"relevance": 0.7, "authority": 1.0, "freshness": 1.0, "utility": 0.7},
+            scores={
+                "rank": 3,
+                "left_tokens": manifest.budget_tokens - sum(item.token_count for item in manifest.items),
+                "relevance": 0.7,
+                "authority": 1.0,
+                "freshness": 1.0,
+                "utility": 0.7,
+            },
             reason=DropReason.OVER_LIMIT,
         ),
         Dropped(
@@ -173,15 +180,6 @@ def test_a_request_whose_measured_count_is_over_the_window_does_not_fit(parts: P
     room = window(items + 100).input_tokens()
     packed = Packing(parts, window(items + 100), tokens=dear).run()
     assert packed == Packed(ref=None, failure="does_not_fit", missing=(f"{total + 5_000 - room} tokens",))
-
-
-def test_after_context_too_long_half_the_budget_is_used(parts: Parts) -> None:
-    items, _ = required(parts)
-    packing = Packing(parts, window(2 * items + 1))
-    assert packing.manifest(attempts=attempts("context_too_long")).budget_tokens == items
-    assert packing.manifest(attempts=attempts("malformed")).budget_tokens == 2 * items + 1
-    packing = Packing(parts, window(2 * items - 1))
-    assert packing.run(attempts=attempts("context_too_long")).failure == "does_not_fit"
 
 
 def test_closing_needs_no_model_and_always_fits(parts: Parts) -> None:

@@ -19,11 +19,14 @@ from tests.nodes.proposing import proposed, refund, reply, said, stored
 @pytest.mark.parametrize("name", ["context_too_long", "unauthorised", "unreachable", "refused", "model_error"])
 def test_a_call_without_a_reply_has_unknown_usage(parts: Parts, name: Any) -> None:
     failure = ModelError(AttemptOutcome(name=name, detail="what to do"))
-    wrote, model = proposed(parts, failure)
+    packed = parts.manifest()
+    wrote, model = proposed(parts, failure, packed=packed)
+    assert packed.ref is not None
     assert wrote == Writes(
         proposal=None,
         attempts=(
             Attempt(
+                manifest_ref=packed.ref,
                 request_hash=model.requests[0].hash(),
                 mode="tools",
                 model="fake",

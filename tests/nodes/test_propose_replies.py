@@ -47,11 +47,14 @@ TOO_MANY = reply(*[("c", "refund", {})] * (MOST_CALLS + 1))
     ],
 )
 def test_a_reply_becomes_a_proposal(parts: Parts, given: Reply, expected: Proposal) -> None:
-    wrote, model = proposed(parts, given)
+    packed = parts.manifest()
+    wrote, model = proposed(parts, given, packed=packed)
     assert stored(parts, wrote) == expected
+    assert packed.ref is not None
     (request,) = model.requests
     assert wrote.attempts == (
         Attempt(
+            manifest_ref=packed.ref,
             request_hash=request.hash(),
             mode="tools",
             model="m-1",

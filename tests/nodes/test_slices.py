@@ -12,6 +12,7 @@ from langgraph.types import Command
 
 from graph.app import App
 from graph.build import ORDER, build, read_slice, slice_schema, written
+from graph.channels import NEXT_STEP, StateUnreadable
 from state.context import Packed
 from state.node import Node, SliceError
 from state.run import AgentState
@@ -163,9 +164,9 @@ def test_a_slice_that_lacks_a_field_names_node_field_and_what_it_reads(
     if lack == "null":
         channels[field] = None
     reads = ", ".join(sorted(SEES[name]))
-    with pytest.raises(SliceError) as lacking:
+    with pytest.raises(StateUnreadable) as lacking:
         read_slice(of(app, name), channels)
-    assert str(lacking.value) == f"node {name}: its slice lacks or spoils {field}; it reads: {reads}"
+    assert str(lacking.value) == f"node {name}: its slice lacks or spoils {field}; it reads: {reads}; {NEXT_STEP}"
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,7 @@ def test_a_field_that_a_node_does_not_need_may_be_missing(app: App, parts: Parts
     ],
 )
 def test_a_spoiled_field_is_named_too(app: App, parts: Parts, name: str, field: str, spoiled: Any) -> None:
-    with pytest.raises(SliceError, match=f"node {name}: its slice lacks or spoils {field}; it reads: "):
+    with pytest.raises(StateUnreadable, match=f"node {name}: its slice lacks or spoils {field}; it reads: "):
         read_slice(of(app, name), {**full(parts), field: spoiled})
 
 

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from nodes.execute import Reads as ExecuteReads
 from nodes.execute import make_execute
-from state.checks.binding import call_digest
+from state.checks.binding import arguments_digest, call_digest
 from state.context import Packed, Trust
 from state.ports import Claim
 from state.tools import Effect
@@ -209,7 +209,9 @@ def test_an_effect_is_opened_by_the_record_of_a_plan_lap(parts: Parts, laps: lis
     assert verdict.rule == rule
 
 
-def claimed(parts: Parts, key: str, tool: str, opened_by: str | None, thread: str = "T") -> None:
+def claimed(
+    parts: Parts, key: str, tool: str, opened_by: str | None, thread: str = "T", arguments_digest: str = "d"
+) -> None:
     """An effect that some branch of the thread has begun."""
     claim = Claim(
         key=key,
@@ -219,7 +221,7 @@ def claimed(parts: Parts, key: str, tool: str, opened_by: str | None, thread: st
         ordinal=0,
         call_id="c0",
         tool=tool,
-        arguments_digest="d",
+        arguments_digest=arguments_digest,
         effect="write",
         proposal_ref="art-p",
         opened_by=opened_by,
@@ -255,6 +257,23 @@ def test_an_effect_of_a_plan_done_on_another_branch_asks_a_person(
     assert [verdict.rule for verdict in verdicts] == rules
     asks = ["needs_approval" if rule == "done_on_another_branch" else "allowed" for rule in rules]
     assert [verdict.verdict for verdict in verdicts] == asks
+
+
+@pytest.mark.parametrize(
+    ("closed_as", "rule"),
+    [(None, "earlier_call_unsettled"), ("unknown", "earlier_call_unsettled"), ("done", "write_opened")],
+    ids=["its process died", "its tool did not say", "it was done"],
+)
+def test_a_call_that_was_begun_in_an_earlier_lap_asks_until_it_is_settled(
+    parts: Parts, closed_as: str | None, rule: str
+) -> None:
+    arguments: dict[str, JsonValue] = {"order": "A1", "amount": 5}
+    digest = arguments_digest("refund", arguments)
+    claimed(parts, "before", "refund", None, arguments_digest=digest)
+    if closed_as is not None:
+        parts.ledger.close("before", closed_as, None)
+    (verdict,) = Validating(parts).run(parts.act(("c1", "refund", arguments)), opened=["refund"])
+    assert verdict.rule == rule
 
 
 def test_of_many_calls_only_as_many_as_were_opened_are_allowed(parts: Parts) -> None:

@@ -4,15 +4,13 @@ import math
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
-from itertools import combinations
 from typing import Any
 
 import pytest
 
-from nodes.validate import rules
-from nodes.validate.case import Allow, Ask, Case, Deny, Finding
+from nodes.validate.case import Allow, Ask, Deny, Finding
 from nodes.validate.opened import Opened
-from nodes.validate.rules import RULES, judge
+from nodes.validate.rules import judge
 from state.checks.binding import arguments_digest
 from state.checks.origin import Shown
 from state.context import Trust
@@ -26,11 +24,6 @@ from tests.nodes.validating import TURN, case
 PAGE = (Shown("page", Trust.UNTRUSTED, "A1 and INV-9"),)
 LOOK: dict[str, Any] = {"order": "A1"}
 PAY_BACK: dict[str, Any] = {"order": "A1", "amount": 50}
-
-
-@pytest.fixture
-def desk() -> Desk:
-    return Desk()
 
 
 def done(**changes: Any) -> Any:
@@ -80,6 +73,12 @@ def policy(**changes: Any) -> Any:
 def opened(here: dict[str, int], left: dict[str, int]) -> dict[str, Any]:
     """What a plan opened and this branch has not used, and what of it none has."""
     return {"opened": Opened("plan", Counter(here), Counter(left))}
+
+
+def unsettled(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """A call of an earlier lap of which nobody knows whether it was done."""
+    begun = frozenset({(tool, arguments_digest(tool, arguments))})
+    return {"opened": Opened("plan", Counter({"refund": 1}), Counter({"refund": 1}), begun)}
 
 
 def earlier(tool: str, **arguments: Any) -> dict[str, Any]:
@@ -139,7 +138,7 @@ ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any], str, Finding]] = {
         {**PAY_BACK, "amount": 201},
         opened({"refund": 1}, {}),
         "done_on_another_branch",
-        ELSEWHERE,
+        Ask(f"{ELSEWHERE.reason}; {OVER}"),
     ),
     "one of two done elsewhere": (
         "refund",
@@ -162,6 +161,21 @@ ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any], str, Finding]] = {
         "write_opened",
         Allow(),
     ),
+    "begun before, and not known whether done": (
+        "refund",
+        PAY_BACK,
+        unsettled("refund", PAY_BACK),
+        "earlier_call_unsettled",
+        Ask("the same call was begun before, and whether it was done is not known"),
+    ),
+    "another amount begun before": (
+        "refund",
+        PAY_BACK,
+        unsettled("refund", {**PAY_BACK, "amount": 7}),
+        "write_opened",
+        Allow(),
+    ),
+    "another tool begun before": ("refund", PAY_BACK, unsettled("pay", PAY_BACK), "write_opened", Allow()),
     "a read needs nothing opened": ("lookup", LOOK, {"opened": Opened()}, "read_in_scope", Allow()),
     "opened once, asked twice": ("refund", PAY_BACK, {"earlier": (REFUNDED,)}, "effect_not_opened", CLOSED),
     "opened twice": (
@@ -211,69 +225,10 @@ def test_no_argument_is_without_end(desk: Desk, value: Any) -> None:
     assert judge(given) == ("arguments_invalid", NOT_FINITE)
 
 
-def test_the_rules_stand_in_this_order() -> None:
-    assert [rule.__name__ for rule in RULES] == [
-        "tool_not_offered",
-        "role_not_allowed",
-        "arguments_invalid",
-        "resource_not_owned",
-        "argument_invented",
-        "already_read",
-        "effect_not_opened",
-        "done_on_another_branch",
-        "over_limit",
-        "untrusted_origin",
-        "needs_confirmation",
-        "read_in_scope",
-        "write_opened",
-    ]
-
-
-def broken(good: Case, rule: str) -> Case:
-    """The case with what makes this rule speak."""
-    match rule:
-        case "tool_not_offered":
-            return replace(good, decision=decision(tools=()))
-        case "role_not_allowed":
-            return replace(good, scope=NOBODY)
-        case "arguments_invalid":
-            return replace(good, arguments={**good.arguments, "approved": True})
-        case "resource_not_owned":
-            return replace(good, owns={"order": lambda scope, order: False})
-        case "argument_invented":
-            return replace(good, shown=())
-        case "effect_not_opened":
-            return replace(good, opened=Opened())
-        case "done_on_another_branch":
-            return replace(good, opened=replace(good.opened, left=Counter()))
-        case "over_limit":
-            return replace(good, arguments={**good.arguments, "amount": 201})
-        case "untrusted_origin":
-            return replace(good, shown=PAGE)
-        case _:
-            return replace(good, contract=good.contract.model_copy(update={"confirm": True}))
-
-
-IN_ORDER = [rule.__name__ for rule in RULES if rule.__name__ not in ("already_read", "read_in_scope", "write_opened")]
-
-
-@pytest.mark.parametrize(("first", "second"), [*combinations(IN_ORDER, 2)])
-def test_of_two_the_earlier_rule_decides(desk: Desk, first: str, second: str) -> None:
-    good = case(desk)
-    assert judge(good) == ("write_opened", Allow())
-    assert judge(broken(good, second))[0] == second
-    assert judge(broken(broken(good, second), first))[0] == first
-
-
 def test_a_fresh_result_counts_before_where_the_argument_comes_from(desk: Desk) -> None:
     given = case(desk, "lookup", LOOK, task=done())
     assert judge(replace(given, shown=PAGE))[0] == "already_read"
     assert judge(replace(given, shown=()))[0] == "argument_invented"
-
-
-def test_without_a_rule_that_speaks_a_call_is_denied(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "RULES", ())
-    assert judge(case(desk)) == ("default_deny", Deny("no rule allows this call"))
 
 
 def test_a_result_is_stale_at_the_end_of_its_time(desk: Desk) -> None:

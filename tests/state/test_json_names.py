@@ -92,6 +92,7 @@ MANIFEST = ContextManifest(
     tokenizer="o200k_base",
     prefix_hash="p",
     policy_version="support-1",
+    policy_ref="art-4",
     settings=RequestSettings(max_output_tokens=50, temperature=0.0),
 )
 MANIFEST_JSON = {
@@ -122,6 +123,7 @@ MANIFEST_JSON = {
     "tokenizer": "o200k_base",
     "prefix_hash": "p",
     "policy_version": "support-1",
+    "policy_ref": "art-4",
     "settings": {"max_output_tokens": 50, "temperature": 0.0},
 }
 
@@ -138,9 +140,15 @@ def test_the_names_of_a_manifest() -> None:
 
 def test_the_names_of_an_attempt_and_usage_that_nobody_reported() -> None:
     attempt = Attempt(
-        request_hash="r", mode="tools", model="m", usage=Usage(output_tokens=3), outcome=AttemptOutcome(name="proposal")
+        manifest_ref="art-5",
+        request_hash="r",
+        mode="tools",
+        model="m",
+        usage=Usage(output_tokens=3),
+        outcome=AttemptOutcome(name="proposal"),
     )
     assert json.loads(attempt.model_dump_json()) == {
+        "manifest_ref": "art-5",
         "request_hash": "r",
         "mode": "tools",
         "model": "m",

@@ -1,0 +1,93 @@
+"""`replay`, `explain`, `diff`, `verify` and `show --tree` as a user calls them."""
+
+import json
+import sqlite3
+
+import pytest
+
+from tests.graph.cli.conftest import Program, SameProgram, one_line_error
+
+AS = ("--as", "ana@acme")
+
+
+def test_replay_in_another_process_proves_what_was_sent(agent: Program) -> None:
+    done = agent("replay", "first", "0", *AS)
+    assert (done.code, done.err) == (0, "")
+    sent, rebuilt = (line.split()[1] for line in done.out.splitlines()[1:3])
+    assert sent == rebuilt
+    assert done.out.splitlines()[-1] == "the same bytes"
+
+
+def test_the_rebuilt_request_can_be_printed_byte_for_byte(same: SameProgram) -> None:
+    request = same("replay", "first", "1", *AS, "--request").json()
+    assert [message["channel"] for message in request["messages"]] == ["instruction", "input"]
+    assert "runbook/api-keys@v7#revoked-keys" in request["messages"][1]["content"]
+    assert same("replay", "first", "1", *AS, "--json").json()["request"] == request
+
+
+def test_a_request_that_cannot_be_proved_exits_1_and_names_what_is_gone(same: SameProgram) -> None:
+    item = next(i for i in same("explain", "first", "0", *AS, "--json").json()["items"] if i["kind"] == "memory")
+    manifest = same("show", "first", *AS, "--decision", "0", "--json").json()["manifest"]
+    ref = next(one["ref"] for one in manifest["items"] if one["item_id"] == item["item_id"])
+    with sqlite3.connect(same.home / "expediente.db") as connection:
+        connection.execute("DELETE FROM expediente_artifacts WHERE ref = ?", (ref,))
+    done = same("replay", "first", "0", *AS)
+    assert done.code == 1
+    assert "gone      mem-key-created (memory://mem-key-created)" in done.out
+    assert done.out.splitlines()[-1] == "not proved"
+
+
+def test_explain_says_why_in_and_why_out(same: SameProgram) -> None:
+    done = same("explain", "first", "0", *AS)
+    assert "out runbook/api-keys@v6\n    a newer version of the document is in force\n" in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+    one = same("explain", "first", "0", "runbook/api-keys@v7#revoked-keys", *AS)
+    assert "    relevance " in one.out
+    assert " left of the budget at its turn" in one.out
+
+
+def test_diff_names_what_came_and_went_and_takes_another_threads_decision(same: SameProgram) -> None:
+    done = same("diff", "first", "0", "1", *AS)
+    assert "  - tool://check_api_key_status\n" in done.out
+    assert "  + decision://answer/explain\n" in done.out
+    assert same("diff", "first", "0", "first:0", *AS).out.splitlines()[-1] == "  nothing differs"
+    assert same("ask", "Which plan am I on?", "--thread", "second", *AS).code == 0
+    across = same("diff", "first", "0", "second:0", *AS, "--json").json()
+    assert (across["before"], across["after"]) == ("first:0", "second:0")
+
+
+def test_verify_finds_a_changed_byte_and_exits_1(same: SameProgram) -> None:
+    sound = same("verify", "first", *AS)
+    assert (sound.code, sound.out.splitlines()[-1]) == (0, "nothing was changed")
+    with sqlite3.connect(same.home / "expediente.db") as connection:
+        connection.execute(
+            "UPDATE expediente_artifacts SET body = CAST(replace(CAST(body AS TEXT), 'withdrawn', 'found') AS BLOB)"
+        )
+    changed = same("verify", "first", *AS)
+    assert (changed.code, changed.out.splitlines()[-1]) == (1, "not what was filed")
+    assert "the item runbook/api-keys@v7#revoked-keys was changed after it was stored" in " ".join(changed.out.split())
+
+
+def test_the_tree_shows_the_chain(same: SameProgram) -> None:
+    lines = same("show", "first", "--tree", *AS).out.splitlines()
+    assert [line.split(" · ")[0] for line in lines[1:]] == [
+        "* [0] gather/diagnose → observed",
+        "* [1] answer/explain → answered",
+    ]
+    assert len(json.loads(same("show", "first", "--tree", *AS, "--json").out)["records"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("replay", "first", "7"), "got decision 7; allowed on thread first: 0 to 1"),
+        (("replay", "first", "0", "--attempt", "3"), "got attempt 3 of decision 0; allowed: 0 to 0"),
+        (("explain", "first", "0", "absent"), "got item 'absent'; decision 0 knows: role"),
+        (("diff", "first", "0", "one"), "got 'one'; allowed: the number of a decision, or THREAD:NUMBER"),
+        (("verify", "absent"), "absent"),
+        (("show", "first", "--tree", "--decision", "0"), "got --tree and --decision; allowed: one of them"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
+)
+def test_wrong_use_is_one_line(same: SameProgram, arguments: tuple[str, ...], said: str) -> None:
+    assert said in one_line_error(same(*arguments, *AS), 2)

@@ -1,0 +1,102 @@
+"""Verify: a changed byte anywhere behind a thread is found and named; forks are branches, erased bodies are gaps."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+
+from graph.app import App
+from graph.inspection.verify import Verification, verify
+from graph.stores.ownership import UnknownThread
+from tests.graph.conftest import OpenApp
+
+QUESTION = "Why is my API key not working?"
+
+
+def asked(start: OpenApp) -> App:
+    app = start()
+    app.ask(QUESTION, as_="ana@acme", thread="t")
+    return app
+
+
+def write(home: Path, statement: str, *values: object) -> int:
+    with sqlite3.connect(home / "expediente.db") as connection:
+        return connection.execute(statement, values).rowcount
+
+
+def checked(app: App) -> Verification:
+    return verify(app, "t", as_="ana@acme")
+
+
+def test_an_untouched_thread_is_sound(start: OpenApp) -> None:
+    found = checked(asked(start))
+    assert found.sound
+    assert (found.records, found.branches, found.attempts, found.erased) == (2, 1, 2, ())
+    assert found.bodies > 30
+    assert "nothing was changed" in found._repr_html_()
+
+
+def test_a_fork_is_another_branch_of_the_same_chain(start: OpenApp) -> None:
+    app = asked(start)
+    config: RunnableConfig = {"configurable": {"thread_id": "t"}}
+    before = next(state for state in app.graph.get_state_history(config) if state.values.get("head") and not state.next)
+    app.ask("Which plan am I on?", as_="ana@acme", thread="t")
+    app.graph.update_state(before.config, {"messages": []})
+    app.ask("Are webhook deliveries late right now?", as_="ana@acme", thread="t")
+    found = checked(app)
+    assert found.sound
+    assert found.branches == 2
+
+
+@pytest.mark.parametrize("named", ["runbook/api-keys@v7#revoked-keys", "objective", "check_api_key_status"])
+def test_one_changed_byte_of_an_item_is_named(start: OpenApp, home: Path, named: str) -> None:
+    app = asked(start)
+    manifest = app.records("t", as_="ana@acme")[0].manifest
+    assert manifest is not None
+    (item,) = [item for item in manifest.items if item.item_id == named]
+    body = app.ports.artifacts.get("acme", item.ref)
+    changed = body[:-1] + ("X" if body[-1] != "X" else "Y")
+    assert write(home, "UPDATE expediente_artifacts SET body = ? WHERE ref = ?", changed.encode(), item.ref) == 1
+    found = checked(app)
+    assert not found.sound
+    faults = {(fault.index, fault.what) for fault in found.faults}
+    assert (0, f"the item {named}") in faults or (0, "the user's turn") in faults
+    assert (0, "attempt 0") in faults  # what would be rebuilt is not what was sent
+
+
+def test_a_changed_record_is_named_by_its_hash(start: OpenApp, home: Path) -> None:
+    app = asked(start)
+    first = app.records("t", as_="ana@acme")[0].record
+    assert write(home, "UPDATE expediente_records SET body = replace(body, 'acme', 'acmf') WHERE hash = ?", first) == 1
+    found = checked(app)
+    assert [fault.record for fault in found.faults if fault.what == "the record"] == [first]
+    assert "was changed after it was filed" in found.faults[0].how
+
+
+def test_a_removed_record_is_missed_by_its_child(start: OpenApp, home: Path) -> None:
+    app = asked(start)
+    first, second = (decision.record for decision in app.records("t", as_="ana@acme"))
+    with sqlite3.connect(home / "expediente.db") as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        connection.execute("DELETE FROM expediente_records WHERE hash = ?", (first,))
+    (fault,) = checked(app).faults
+    assert (fault.record, fault.what) == (second, "its parent")
+
+
+def test_an_erased_body_is_a_gap_and_no_fault(start: OpenApp, home: Path) -> None:
+    app = asked(start)
+    manifest = app.records("t", as_="ana@acme")[0].manifest
+    assert manifest is not None
+    (item,) = [item for item in manifest.items if item.item_id == "mem-key-created"]
+    write(home, "DELETE FROM expediente_artifacts WHERE ref = ?", item.ref)
+    found = checked(app)
+    assert found.sound
+    assert found.erased == ("decision 0: the item mem-key-created",)
+
+
+def test_only_the_owner_can_verify(start: OpenApp) -> None:
+    app = asked(start)
+    for stranger in ("omar@globex", "bea@acme"):
+        with pytest.raises(UnknownThread):
+            verify(app, "t", as_=stranger)
