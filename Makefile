@@ -8,6 +8,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 # Two workers fit the smallest machine we support; each imports the whole stack once.
 PYTEST_ARGS ?= -n 2 --dist worksteal
+PORT ?= 2024
 LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
         --generate-hashes --no-emit-index-url --no-header --quiet $(UPGRADE)
 
@@ -30,8 +31,8 @@ check: .venv/dev.stamp ## Lint, format, types, import arrows, and the drawing in
 draw: .venv/core.stamp ## Write the drawing and the slice table into the README
 	$(BIN)/agent draw --write
 
-studio: .venv/dev.stamp ## Start the dev server for Studio, offline
-	LANGSMITH_TRACING=false LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev --no-browser
+studio: .venv/dev.stamp ## Start the dev server for Studio, offline (PORT=2025 takes another port)
+	@$(BIN)/agent studio --port $(PORT)
 
 bench: .venv/core.stamp ## Measure a decision against eight empty nodes
 	$(BIN)/python -m evals.bench

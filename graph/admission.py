@@ -75,11 +75,16 @@ def _check_command(command: Any) -> None:
     if not all(isinstance(key, str) and _INTERRUPT_ID.fullmatch(key) for key in resume):
         raise BadInput("got a resume value that names no interrupt; allowed: {interrupt id: {call id: answer}}")
     for answers in resume.values():
-        if not isinstance(answers, Mapping) or len(answers) > MOST_ANSWERS or not all(map(_answers, answers.items())):
-            raise BadInput(
-                "got an answer of another form; allowed: {call id: {'approval_id': ..., 'decision': 'approve' or "
-                "'reject'}}; the call is still pending"
-            )
+        check_answers(answers)
+
+
+def check_answers(answers: Any) -> None:
+    """Answers to pending calls, by call id. Raises BadInput."""
+    if not isinstance(answers, Mapping) or len(answers) > MOST_ANSWERS or not all(map(_answers, answers.items())):
+        raise BadInput(
+            "got an answer of another form; allowed: {call id: {'approval_id': ..., 'decision': 'approve' or "
+            "'reject'}}; the call is still pending"
+        )
 
 
 def _answers(item: tuple[Any, Any]) -> bool:

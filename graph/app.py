@@ -15,17 +15,18 @@ from graph.build import Graph, build
 from graph.clock import RandomIds, SystemClock
 from graph.conversation import Conversation
 from graph.domain_check import check_domain
-from graph.home import claim_home
+from graph.home import claim_database, claim_home
 from graph.master_secret import master_secret
 from graph.models.registry import open_model
+from graph.persistence import open_async_saver, open_persistence
 from graph.rows import Ports, make_nodes
-from graph.savers import async_sqlite_saver, sqlite_saver, sqlite_store
 from graph.scope import Identity
 from graph.seal import HmacSeal
 from graph.settings import Settings
 from graph.stores.artifacts import SqlArtifacts
 from graph.stores.engine import open_database
 from graph.stores.ledger import SqlLedger
+from graph.stores.marks import SqlMarks
 from graph.stores.ownership import SqlOwnership
 from graph.stores.records import SqlDecisionLog
 from graph.stores.run_lock import SqlRunLock
@@ -93,7 +94,7 @@ class App(Conversation):
     @asynccontextmanager
     async def asynchronous(self) -> AsyncIterator[Any]:
         """The same graph compiled with the async saver, for `ainvoke` and `astream` (H24)."""
-        async with async_sqlite_saver(self.settings.checkpoints_file) as saver:
+        async with open_async_saver(self.settings) as saver:
             yield self.drawing.compile(checkpointer=saver, name="expediente")
 
     def close(self) -> None:
@@ -112,6 +113,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     clock: Clock = given.pop("clock", None) or SystemClock()
     ids: Ids = given.pop("ids", None) or RandomIds()
     domain: Domain | None = given.pop("domain", None)
+    named = settings.domain if domain is None else None
     if domain is None:
         claim_home(settings.home, settings.domain)
         domain = load_domain(settings.domain, settings.home / "domain", clock)
@@ -120,16 +122,17 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     database = open_database(settings.database)
     stack.callback(database.close)
     secret = master_secret(settings)
+    claim_database(SqlMarks(database.everyday), named, secret)
     library = stack.enter_context(open_library(settings, given.pop("embedder", None)))
     ingested = library.ingest(domain.corpus, clock.now(), progress=given.pop("progress", None))
-    store = stack.enter_context(sqlite_store(settings.memory_file))
-    memory = StoreMemory(store)
+    kept = stack.enter_context(open_persistence(settings))
+    memory = StoreMemory(kept.store)
     for record in domain.memories:
         memory.add(record)
     made: dict[str, Callable[[], Any]] = {
         "model": lambda: _model(settings, domain),
         "tokens": lambda: EncodingCounter(settings.tokenizer),
-        "artifacts": lambda: SqlArtifacts(database.everyday, secret.key("artifacts")),
+        "artifacts": lambda: SqlArtifacts(database.everyday, secret.keys("artifacts")),
         "log": lambda: SqlDecisionLog(database.everyday),
         "ledger": lambda: SqlLedger(database.durable),
         "seal": lambda: HmacSeal(secret.keys("seal")),
@@ -151,7 +154,6 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     identity = Identity(domain, ownership, clock, default)
     nodes = make_nodes(settings, ports, interrupt)
     drawing = build(nodes, identity.scope, lambda messages: check_messages(messages, identity.policy()))
-    saver = stack.enter_context(sqlite_saver(settings.checkpoints_file))
     return App(
         settings,
         ports,
@@ -159,7 +161,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         ingested,
         nodes,
         drawing,
-        graph=drawing.compile(checkpointer=saver, name="expediente"),
+        graph=drawing.compile(checkpointer=kept.saver, name="expediente"),
         identity=identity,
         artifacts=ports.artifacts,
         log=ports.log,

@@ -10,6 +10,7 @@ from langgraph.runtime import get_runtime
 from pydantic import JsonValue, ValidationError
 from typing_extensions import TypedDict, get_type_hints
 
+from graph.channels import NEXT_STEP, StateUnreadable, wrong_fields
 from graph.scope import NotYours
 from state.node import Node, SliceError
 from state.run import AgentState, RunContext, RunInput, RunOutput, Scope
@@ -70,14 +71,18 @@ def slice_schema(node: Node) -> type:
 
 
 def read_slice(node: Node, channels: Mapping[str, Any]) -> Value:
-    """The node's slice of the channels, typed. Raises SliceError naming node, field and what it reads."""
+    """The node's slice of the channels, typed. Raises StateUnreadable naming node, field and what it reads.
+
+    What a node wrote was checked when it did, so what does not fit comes from a checkpoint.
+    """
     given = {name: channels[name] for name in node.reads.model_fields if channels.get(name) is not None}
     try:
         return node.reads.model_validate(given)
     except ValidationError as error:
-        wrong = ", ".join(sorted({str(problem["loc"][0]) for problem in error.errors()}))
         allowed = ", ".join(sorted(node.reads.model_fields))
-        raise SliceError(f"node {node.name}: its slice lacks or spoils {wrong}; it reads: {allowed}") from error
+        raise StateUnreadable(
+            f"node {node.name}: its slice lacks or spoils {wrong_fields(error)}; it reads: {allowed}; {NEXT_STEP}"
+        ) from error
 
 
 def written(node: Node, result: Value | Mapping[str, Any]) -> dict[str, JsonValue]:
@@ -92,8 +97,7 @@ def written(node: Node, result: Value | Mapping[str, Any]) -> dict[str, JsonValu
     try:
         checked = node.writes.model_validate(values)
     except ValidationError as error:
-        wrong = ", ".join(sorted({str(problem["loc"][0]) for problem in error.errors()}))
-        raise SliceError(f"node {node.name}: wrong value for {wrong}; it may write: {allowed}") from error
+        raise SliceError(f"node {node.name}: wrong value for {wrong_fields(error)}; it may write: {allowed}") from error
     return checked.model_dump(mode="json", include=set(values))
 
 

@@ -6,19 +6,21 @@ from typing import Any, Literal
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Command, Interrupt
+from langgraph.types import Command
 
 from graph.admission import check_question
-from graph.reading import Reading
-from graph.result import DecisionShown, RunResult
+from graph.channels import Channels, StateUnreadable, read_channels
+from graph.reading import Reading, waiting_calls
+from graph.result import DecisionShown, PendingCall, RunResult
 from graph.scope import Identity
+from graph.stores.ownership import UnknownThread
 from graph.stores.run_lock import SqlRunLock
 from state.policy import Policy, effective
 from state.ports import Artifacts, Clock, DecisionLog, Ids, Ledger
 from state.record import DecisionRecord
 from state.run import Scope
 from state.verdict import NeedsApproval
-from state.work import LapOutcome, TaskState
+from state.work import LapOutcome
 
 Answer = Literal["approve", "reject"]
 OnDecision = Callable[[DecisionShown], None]
@@ -59,7 +61,8 @@ class Conversation:
     ) -> RunResult:
         """Ask on a thread (a new one without a name) and run until the turn is over or a person is needed.
 
-        Raises UnknownPrincipal, BadInput, UnknownThread, ThreadBusy before anything is written.
+        Raises UnknownPrincipal, BadInput, UnknownThread, ThreadBusy before anything is written; StateUnreadable on a
+        thread that another release left in the middle of a decision.
         """
         actor = self.identity.principal(as_)
         check_question(question, effective(self._policies, self._clock.now()))
@@ -77,8 +80,7 @@ class Conversation:
         """
         scope = self.identity.visitor(self.identity.principal(as_), thread)
         with self._run_lock.holding(thread):
-            waiting = self._waiting(scope)
-            asked = {call["call_id"]: (one.id, call) for one in waiting for call in one.value["approvals"]}
+            asked = {call.call_id: (interrupt_id, call) for interrupt_id, call in self._waiting(scope)}
             if not answers:
                 raise NothingPending(
                     f"got no answer; pending on this thread: {', '.join(sorted(asked)) or 'nothing'}; answer a call by "
@@ -89,14 +91,14 @@ class Conversation:
                 if call_id not in asked:
                     raise NothingPending(self._why_not(scope, call_id, sorted(asked)))
                 interrupt_id, call = asked[call_id]
-                answer = {"approval_id": call["approval_id"], "decision": decision}
+                answer = {"approval_id": call.approval_id, "decision": decision}
                 resumed.setdefault(interrupt_id, {})[call_id] = answer
             return self._run(scope, Command(resume=resumed), on_decision, answered=frozenset(answers))
 
     def result(self, thread: str, *, as_: str) -> RunResult:
         """How the thread's last turn stands; to an approver, what is pending.
 
-        Raises UnknownPrincipal, UnknownThread.
+        Raises UnknownPrincipal, UnknownThread, StateUnreadable.
         """
         return self._result(self.identity.visitor(self.identity.principal(as_), thread))
 
@@ -107,11 +109,28 @@ class Conversation:
     def history(self, thread: str, *, as_: str) -> RunResult:
         """How the thread stands, with the decisions and effects of all its turns; to an approver, what is pending.
 
+        Where another release wrote the state, what was filed is shown all the same, and the `error` says the rest.
         Raises UnknownPrincipal, UnknownThread.
         """
         scope = self.identity.visitor(self.identity.principal(as_), thread)
-        channels = self._channels(scope)
-        return self._shown(scope, self._chain(scope, channels.get("head")), channels)
+        values = self._values(scope)
+        try:
+            channels, unreadable = read_channels(thread, values), None
+        except StateUnreadable as error:
+            channels, unreadable = read_channels(thread, {"head": values.get("head")}), str(error)
+        result = self._shown(scope, self._chain(scope, channels.head), channels, paused=unreadable is None)
+        return result if unreadable is None else result.model_copy(update={"answer": None, "error": unreadable})
+
+    def owned(self, thread: str, *, as_: str) -> Scope:
+        """The scope of a thread's owner; for everybody else there is none. Raises UnknownPrincipal, UnknownThread."""
+        scope = self.identity.visitor(self.identity.principal(as_), thread)
+        if scope.actor.name != scope.principal.name:
+            raise UnknownThread(thread)
+        return scope
+
+    def reading(self, thread: str, *, as_: str) -> Reading:
+        """What reads the bodies of a thread's records, for its owner. Raises UnknownPrincipal, UnknownThread."""
+        return self._reading(self.owned(thread, as_=as_))
 
     def _run(
         self, scope: Scope, given: Any, on_decision: OnDecision | None, answered: frozenset[str] = frozenset()
@@ -128,8 +147,8 @@ class Conversation:
 
     def _result(self, scope: Scope, answered: frozenset[str] = frozenset()) -> RunResult:
         channels = self._channels(scope)
-        task = TaskState.model_validate(channels.get("task") or {})
-        chain = self._chain(scope, channels.get("head"), task.laps_in_turn) if task.laps_in_turn else []
+        laps = channels.task.laps_in_turn if channels.task else 0
+        chain = self._chain(scope, channels.head, laps) if laps else []
         own = [record for record in chain if record.outcome is not LapOutcome.ABANDONED]
         return self._shown(scope, own, channels, answered)
 
@@ -137,11 +156,12 @@ class Conversation:
         self,
         scope: Scope,
         records: Sequence[DecisionRecord],
-        channels: Mapping[str, Any],
+        channels: Channels,
         answered: frozenset[str] = frozenset(),
+        paused: bool = True,
     ) -> RunResult:
-        asked = [one.value for one in self._waiting(scope)]
-        result = self._reading(scope).result([record.hash() for record in records], records, channels, asked)
+        pending = tuple(call for _, call in self._waiting(scope)) if paused else ()
+        result = self._reading(scope).result([record.hash() for record in records], records, channels, pending)
         if scope.actor.name == scope.principal.name:
             return result
         # An approver answers calls, and sees what became of those; the conversation they came from is the owner's.
@@ -151,12 +171,15 @@ class Conversation:
     def _config(self, scope: Scope) -> RunnableConfig:
         return {"configurable": {"thread_id": scope.thread}}
 
-    def _channels(self, scope: Scope) -> Mapping[str, Any]:
+    def _values(self, scope: Scope) -> Mapping[str, Any]:
         values: Mapping[str, Any] = self.graph.get_state(self._config(scope)).values
         return values
 
-    def _waiting(self, scope: Scope) -> tuple[Interrupt, ...]:
-        return tuple(self.graph.get_state(self._config(scope)).interrupts)
+    def _channels(self, scope: Scope) -> Channels:
+        return read_channels(scope.thread, self._values(scope))
+
+    def _waiting(self, scope: Scope) -> tuple[tuple[str, PendingCall], ...]:
+        return waiting_calls(scope.thread, self.graph.get_state(self._config(scope)).interrupts)
 
     def _chain(self, scope: Scope, head: str | None, limit: int | None = None) -> list[DecisionRecord]:
         return list(reversed(self._log.chain(scope.tenant, scope.thread, head, limit)))
@@ -166,7 +189,7 @@ class Conversation:
 
     def _why_not(self, scope: Scope, call_id: str, pending: Sequence[str]) -> str:
         channels = self._channels(scope)
-        for record in self._chain(scope, channels.get("head")):
+        for record in self._chain(scope, channels.head):
             for verdict in record.verdicts:
                 if verdict.call_id == call_id:
                     became = "abandoned by a later question" if isinstance(verdict, NeedsApproval) else verdict.verdict

@@ -13,7 +13,9 @@ from graph.app import load_domain
 from graph.clock import SystemClock
 from graph.domain_check import check_domain
 from graph.faults import explained
+from graph.home import domain_of
 from graph.models.registry import MODELS, ModelNotConfigured, open_model
+from graph.reachable import unreachable
 from graph.savers import sqlite_saver, sqlite_store
 from graph.settings import Settings, SettingsError
 from graph.stores.engine import open_database
@@ -24,10 +26,13 @@ from retrieval.folder import contents
 from retrieval.library import Library
 from state.domain import Domain
 from state.policy import effective
+from state.ports import Model
 from state.value import Value
 
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "chromadb", "onnxruntime", "pydantic", "SQLAlchemy")
 _ON_FIRST_USE = "not there yet, made on first use"
+_SEE_WHERE = "`agent corpus --all --debug` opens all of it, and shows where it fails"
+_PATIENCE_S = 3.0
 
 
 class Check(Value):
@@ -61,7 +66,8 @@ def examine() -> Iterator[Check]:
         domain: list[Domain] = []
 
         def loaded() -> str:
-            opened = load_domain(settings.domain, folder if folder.is_dir() else Path(elsewhere), clock)
+            own = folder.is_dir() and domain_of(settings.home) in (None, settings.domain)
+            opened = load_domain(settings.domain, folder if own else Path(elsewhere), clock)
             domain.append(opened)
             check_domain(opened)
             policy = effective(opened.policies, clock.now())
@@ -92,9 +98,7 @@ def _checked(name: str, look: Callable[[], str]) -> Check:
         return _failed(name, str(missing))
     except Exception as error:  # noqa: BLE001  # a domain or a file may be broken in any way; the other checks go on
         fault = explained(error)
-        return _failed(
-            name, fault.message if fault else f"unexpected {type(error).__name__}; run `agent --debug ask …`"
-        )
+        return _failed(name, fault.message if fault else f"unexpected {type(error).__name__}; {_SEE_WHERE}")
 
 
 def _failed(name: str, message: str) -> Check:
@@ -108,10 +112,14 @@ def _home(settings: Settings) -> str:
     above = home if there else next(folder for folder in home.absolute().parents if folder.exists())
     try:
         with TemporaryFile(dir=above):  # it has no name, so it is gone whatever happens
-            return f"{home}: {'writable' if there else _ON_FIRST_USE}"
+            holds = domain_of(home)
     except OSError as error:
         fix = "set EXPEDIENTE_HOME to a folder this user can create and write"
         raise Missing(f"{home}: {error.strerror}", fix) from None
+    if holds not in (None, settings.domain):
+        found = f"{home} holds the data of domain {holds!r}, and EXPEDIENTE_DOMAIN is {settings.domain!r}"
+        raise Missing(found, f"set EXPEDIENTE_HOME to another folder, or EXPEDIENTE_DOMAIN to {holds}")
+    return f"{home}: {'writable' if there else _ON_FIRST_USE}"
 
 
 def _principals(settings: Settings, domain: Domain) -> str:
@@ -120,35 +128,48 @@ def _principals(settings: Settings, domain: Domain) -> str:
     if not told:
         raise Missing("nobody", "add a principal to the domain")
     if settings.dev_principal and settings.dev_principal not in domain.principals():
-        raise Missing(f"EXPEDIENTE_DEV_PRINCIPAL {settings.dev_principal!r} is none of {told}", "name one of them")
+        raise Missing(f"EXPEDIENTE_DEV_PRINCIPAL {settings.dev_principal!r} is none of {told}", "set it to one of them")
     return told
 
 
 def _model(settings: Settings) -> str:
-    model = open_model(
-        settings.model,
+    if settings.model not in MODELS:
+        raise Missing(f"EXPEDIENTE_MODEL {settings.model!r} is none of {', '.join(MODELS)}", "set it to one of them")
+    try:
+        model = _opened(settings, settings.model)
+    except ModelNotConfigured as error:
+        found, _, fix = str(error).partition(": ")
+        raise Missing(found, f"{fix} in the environment or in .env") from None
+    if settings.model != "openai":
+        return f"{model.name}: needs no key and no network"
+    from graph.models.openai import OPENAI_URL  # here, since the client behind it takes a second to load
+
+    url = settings.openai_base_url or OPENAI_URL
+    key = "with a key" if settings.openai_api_key else "without a key"
+    told = f"{model.name} at {urlsplit(url).hostname}, {key}"  # only the host: an address may carry a password
+    reason = unreachable(url, _PATIENCE_S)
+    if reason:
+        fix = "start it, or correct EXPEDIENTE_OPENAI_BASE_URL"
+        if not settings.openai_base_url:
+            fix = "connect to the network, or set EXPEDIENTE_OPENAI_BASE_URL to a server that can be reached"
+        raise Missing(f"{told}: no server answers ({reason})", fix)
+    return f"{told}; a server answers, the key was not tried"
+
+
+def _opened(settings: Settings, name: str) -> Model:
+    return open_model(
+        name,
         openai_model=settings.openai_model,
         openai_api_key=settings.openai_api_key,
         openai_base_url=settings.openai_base_url,
     )
-    if settings.model != "openai":
-        return f"{model.name}: needs no key and no network"
-    # Only the host: an address may carry a name and a password.
-    host = urlsplit(settings.openai_base_url).hostname if settings.openai_base_url else "OpenAI's own service"
-    key = "with a key" if settings.openai_api_key else "without a key"
-    return f"{model.name} at {host}, {key}; not contacted"
 
 
 def _needs(settings: Settings, name: str) -> str:
     if name != "openai":
         return f"{name}: ready"
     try:
-        open_model(
-            name,
-            openai_model=settings.openai_model,
-            openai_api_key=settings.openai_api_key,
-            openai_base_url=settings.openai_base_url,
-        )
+        _opened(settings, name)
     except ModelNotConfigured as error:
         return f"{name}: {error}".replace("model 'openai' ", "")
     return f"{name}: ready"
@@ -180,13 +201,13 @@ def _sqlite(path: Path, opened: Callable[[Path], AbstractContextManager[object]]
 
 def _corpus(folder: Path) -> str:
     if not folder.is_dir():
-        raise Missing(f"no folder {folder}", "correct the domain's corpus")
+        raise Missing(f"no folder {folder}", "put it back, or correct the corpus that the domain's load() names")
     found = contents(folder, None)
     if found.broken:
         told = ", ".join(f"{one.file} ({one.reason})" for one in found.broken)
-        raise Missing(f"{len(found.broken)} files of {folder} are skipped: {told}", "mend them")
+        raise Missing(f"skipped in {folder}: {told}", "mend what is skipped, or take it out")
     if not found.documents:
-        raise Missing(f"{folder} has no document", "put one there")
+        raise Missing(f"{folder} has no document", "put Markdown files there that begin with front matter")
     return f"{len(found.documents)} documents in {folder}"
 
 

@@ -1,7 +1,8 @@
 """Who may do what on a LangGraph server, decided before anything is stored (L1, X1).
 
 A thread belongs to the principal who started it. To everybody else it does not exist, approvers included: what a
-server returns of a run is the whole conversation.
+server returns of a run is the whole conversation. An approver answers over graph/approvals.py, which comes back to
+this door with a pass that never leaves the process.
 """
 
 import asyncio
@@ -10,14 +11,18 @@ from typing import Any, TypeVar
 
 from langgraph_sdk import Auth
 
-from graph.access_token import TokenRefused, auth_key, read_token
+from graph.access_token import TokenRefused, auth_key, issue_pass, read_pass, read_token
 from graph.admission import BadInput, check_run
+from graph.clock import SystemClock
 from graph.scope import Identity, UnknownPrincipal
 from graph.settings import Settings
 from graph.stores.ownership import BadThreadName, UnknownThread
 from nodes.resolve import NotOneHumanMessage
+from state.run import Scope
 
 OWNER = "owner"
+APPROVAL_SCHEME = "Approval"  # of a request that graph/approvals.py makes in process
+MAY_APPROVE = "approve"
 T = TypeVar("T")
 Value = dict[str, Any]
 Filter = dict[str, str]
@@ -39,6 +44,38 @@ class Doorkeeper:
             return self._identity.principal(read_token(self._settings, token.strip())).name
         except UnknownPrincipal:
             raise TokenRefused from None
+
+    def enter(self, authorization: str | None) -> tuple[str, list[str]]:
+        """Who a request is from, and its permissions: with a pass, to answer pending calls. Raises TokenRefused."""
+        scheme, _, token = (authorization or "").partition(" ")
+        if scheme == APPROVAL_SCHEME:
+            return read_pass(self._settings, token), [MAY_APPROVE]
+        return self.bearer(authorization), []
+
+    def pass_for(self, user: str) -> str:
+        """A pass for one request in process, which answers pending calls as this principal."""
+        return issue_pass(self._settings, user, SystemClock().now())
+
+    def visitor(self, user: str, thread: str) -> Scope:
+        """The scope of who may see and answer what is pending on a thread: its owner, or an approver of the tenant.
+
+        Raises UnknownThread, for a user whom the domain no longer knows too.
+        """
+        try:
+            return self._identity.visitor(self._identity.principal(user), thread)
+        except UnknownPrincipal:
+            raise UnknownThread(thread) from None
+
+    def answer(self, user: str, value: Value) -> Filter:
+        """A run that answers pending calls and nothing else, also on somebody else's thread.
+
+        Raises UnknownThread, BadInput.
+        """
+        run = value["kwargs"]
+        if run.get("command") is None or value.get("thread_id") is None:
+            raise BadInput("got a run that answers nothing; allowed: answers to the pending calls of a thread")
+        check_run(run, self._identity.policy())
+        return {OWNER: self.visitor(user, str(value["thread_id"])).principal.name}
 
     def own(self, user: str) -> Filter:
         """The filter that only the user's own threads pass. Raises UnknownPrincipal: Studio's own user is nobody."""
@@ -87,10 +124,10 @@ def make_auth(door: Doorkeeper) -> Auth:
     @auth.authenticate
     async def authenticate(authorization: str | None) -> Auth.types.MinimalUserDict:
         try:
-            name = await asyncio.to_thread(door.bearer, authorization)
+            name, may = await asyncio.to_thread(door.enter, authorization)
         except TokenRefused as refused:
             raise Auth.exceptions.HTTPException(status_code=401, detail=str(refused)) from None
-        return {"identity": name, "display_name": name, "is_authenticated": True}
+        return {"identity": name, "display_name": name, "is_authenticated": True, "permissions": may}
 
     @auth.on
     async def refuse(ctx: Auth.types.AuthContext, value: Any) -> bool:
@@ -114,7 +151,7 @@ def make_auth(door: Doorkeeper) -> Auth:
 
     @auth.on.threads.create_run
     async def begin(ctx: Auth.types.AuthContext, value: Any) -> Filter:
-        return await _asked(door.begin, ctx.user.identity, value)
+        return await _asked(door.answer if MAY_APPROVE in ctx.permissions else door.begin, ctx.user.identity, value)
 
     return auth
 

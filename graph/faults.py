@@ -3,13 +3,18 @@
 import sqlite3
 from dataclasses import dataclass
 
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
 from graph.admission import BadInput
 from graph.app import DomainNotLoaded
+from graph.channels import StateUnreadable
 from graph.conversation import NothingPending
 from graph.domain_check import DomainBroken
+from graph.inspection.finding import NoSuchDecision
 from graph.models.registry import ModelNotConfigured
 from graph.scope import NotYours, ThreadNeeded, UnknownPrincipal
 from graph.settings import SettingsError
+from graph.stores.engine import POOL_WAIT_S
 from graph.stores.ownership import BadThreadName, UnknownThread
 from graph.stores.run_lock import LeaseLost, ThreadBusy
 from graph.stores.unavailable import StoreUnavailable, sqlite_unavailable
@@ -31,6 +36,7 @@ _WRONG_USE = (
     BadThreadName,
     BadInput,
     NothingPending,
+    NoSuchDecision,
     NotOneHumanMessage,
 )
 
@@ -56,6 +62,7 @@ _NEEDED = (
     LeaseLost,
     RecordDamaged,
     RecordMissing,
+    StateUnreadable,
     SealBroken,
     ClaimRefused,
     AccessUnknown,
@@ -79,6 +86,11 @@ def explained(error: Exception) -> Fault | None:
     if isinstance(error, sqlite3.Error):
         # LangGraph's savers let the driver's own errors through, in the middle of a run.
         return Fault(str(sqlite_unavailable("of checkpoints or memory", error)))
+    if isinstance(error, PoolTimeout):
+        return Fault(
+            f"the store: got no free connection within {POOL_WAIT_S:.0f} s; allowed: a server that answers in time; "
+            "look whether it is overloaded, or start another process for a part of the runs"
+        )
     if isinstance(error, OSError) and error.strerror:
         where = f" for {error.filename}" if error.filename else ""
         return Fault(f"got {error.strerror!r}{where}; run `agent doctor` to see what is needed")

@@ -1,10 +1,19 @@
-"""A home holds the data of one domain: its library, memory, records and threads."""
+"""A home holds the data of one domain; a database too, and all that it holds is keyed by one secret."""
 
 from pathlib import Path
 
+from graph.master_secret import MasterSecret
 from graph.settings import SettingsError
+from graph.stores.marks import SqlMarks
 
 _MARK = "of-domain"
+_DOMAIN, _SECRET = "domain", "secret"
+
+
+def domain_of(home: Path) -> str | None:
+    """The domain that a home is marked with; None for a home that no app has opened yet. Raises OSError."""
+    mark = home / _MARK
+    return mark.read_text(encoding="utf-8").strip() if mark.exists() else None
 
 
 def claim_home(home: Path, domain: str) -> None:
@@ -14,7 +23,7 @@ def claim_home(home: Path, domain: str) -> None:
         with mark.open("x", encoding="utf-8") as fresh:
             fresh.write(f"{domain}\n")
     except FileExistsError:
-        holds = mark.read_text(encoding="utf-8").strip()
+        holds = domain_of(home)
         if holds != domain:
             raise SettingsError(
                 f"EXPEDIENTE_HOME: got {home}, which holds the data of domain {holds!r}; allowed: one domain a home; "
@@ -24,3 +33,27 @@ def claim_home(home: Path, domain: str) -> None:
         raise SettingsError(
             f"EXPEDIENTE_HOME: got {home} ({error.strerror}); allowed: a folder this user can create and write"
         ) from None
+
+
+def claim_database(marks: SqlMarks, domain: str | None, secret: MasterSecret) -> None:
+    """Mark a new database as the domain's and the secret's, or verify that it is. `domain` None was given as an object.
+
+    Several homes may share a database. With secrets of their own none could verify what another one sealed, and each
+    would store every body anew. Raises SettingsError.
+    """
+    if domain is not None:
+        holds = marks.claim(_DOMAIN, domain)
+        if holds != domain:
+            raise SettingsError(
+                f"EXPEDIENTE_DATABASE_URL: got a database that holds the data of domain {holds!r}; allowed: one domain "
+                f"a database; name another database or schema for {domain!r}"
+            )
+    # A key derived for this purpose alone: it tells nothing of the others.
+    current, *before = (key.hex() for key in secret.keys("database mark"))
+    if marks.claim(_SECRET, current, before) != current:
+        raise SettingsError(
+            "EXPEDIENTE_SECRET: got another secret than this database was written under; allowed: the same one for "
+            "every process, or the former one among EXPEDIENTE_PREVIOUS_SECRETS; set it (a home keeps its own in the "
+            "file `secret`); if it is lost for good, delete the row 'secret' of the table expediente_marks: open "
+            "approvals are then void"
+        )

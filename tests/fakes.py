@@ -89,6 +89,9 @@ class FakeArtifacts:
             raise ArtifactGone(f"no body at {ref[:100]!r}: erased, or never there")
         return self.bodies[tenant, ref]
 
+    def intact(self, tenant: str, ref: str) -> bool:
+        return FakeArtifacts().put(tenant, self.get(tenant, ref)) == ref
+
     def name(self, tenant: str, name: str, ref: str) -> None:
         if not name.isprintable():
             raise ValueError(f"got the name {name!r}; a public name holds printable characters only")
@@ -135,6 +138,9 @@ class FakeDecisionLog:
             found.append(self.get(tenant, thread, head))
             head = found[-1].parent
         return tuple(found)
+
+    def names(self, tenant: str, thread: str) -> tuple[str, ...]:
+        return tuple(sorted(name for owner, of, name in self.rows if (owner, of) == (tenant, thread)))
 
 
 class FakeLedger:

@@ -21,9 +21,9 @@ CASES = {
 
 def run(folder: Path, ci: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."]
-    return subprocess.run(
-        command, cwd=folder, env={**os.environ, "CI": ci}, capture_output=True, text=True, timeout=60, check=False
-    )
+    # The copied conftest imports from this folder's parent, as it does at home.
+    environment = {**os.environ, "CI": ci, "PYTHONPATH": str(Path(__file__).parents[1])}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -35,18 +35,22 @@ As = Annotated[str, Option("--as", metavar="NAME@TENANT", help="Who acts. `agent
 Model = Annotated[
     str | None, Option("--model", metavar="MODEL", help="offline, hijacked or openai; else EXPEDIENTE_MODEL.")
 ]
+Thread = Annotated[str, Argument(metavar="THREAD", help="The thread.")]
+Index = Annotated[int, Argument(metavar="INDEX", help="The number of the decision, as `agent show` has it.")]
 Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
 CallIds = Annotated[list[str] | None, Option(metavar="CALL_ID", help="May be given several times.")]
 
 
 @agent.callback()
-def before(debug: Annotated[bool, Option("--debug", help="Show the traceback of an error.")] = False) -> None:
+def before(
+    debug: Annotated[bool, Option("--debug", help="Show the traceback of an error; may also stand last.")] = False,
+) -> None:
     options.debug = debug
 
 
 @agent.command()
 def ask(
-    question: Annotated[str, Argument(help="The question; - reads it from standard input.")],
+    question: Annotated[str, Argument(metavar="QUESTION", help="The question; - reads it from standard input.")],
     as_: As,
     thread: Annotated[str | None, Option(help="Go on with this thread, or name a new one.")] = None,
     model: Model = None,
@@ -60,7 +64,7 @@ def ask(
 
 @agent.command()
 def resume(
-    thread: Annotated[str, Argument(help="The thread that waits.")],
+    thread: Annotated[str, Argument(metavar="THREAD", help="The thread that waits.")],
     as_: As,
     approve: CallIds = None,
     reject: CallIds = None,
@@ -92,16 +96,79 @@ def chat(
 
 
 @agent.command()
-def show(thread: Annotated[str, Argument(help="The thread.")], as_: As, json: Json = False) -> None:
+def show(
+    thread: Annotated[str, Argument(metavar="THREAD", help="The thread.")],
+    as_: As,
+    decision: Annotated[int | None, Option(metavar="N", help="Only this one, by the number in its brackets.")] = None,
+    tree: Annotated[bool, Option("--tree", help="The records alone: forks and edits as branches.")] = False,
+    json: Json = False,
+) -> None:
     """Show every decision of a thread with its working set: what was in, what was left out, and why."""
+    from graph.cli.inspecting import tree as as_tree
     from graph.cli.showing import show as run
 
-    run(Screen(json), thread, as_=as_)
+    if tree and decision is not None:
+        raise WrongUse("got --tree and --decision; allowed: one of them")
+    if tree:
+        as_tree(Screen(json), thread, as_=as_)
+    else:
+        run(Screen(json), thread, as_=as_, index=decision)
+
+
+@agent.command()
+def replay(
+    thread: Thread,
+    index: Index,
+    as_: As,
+    attempt: Annotated[int | None, Option(metavar="N", help="Which model call of it; else the last.")] = None,
+    request: Annotated[bool, Option("--request", help="Print the rebuilt request itself, byte for byte.")] = False,
+    json: Json = False,
+) -> None:
+    """Rebuild what the model was sent from the record alone, and prove it by its hash. Exit 1 if it cannot be."""
+    from graph.cli.inspecting import replay as run
+
+    raise Exit(run(Screen(json), thread, index, as_=as_, attempt=attempt, show=request))
+
+
+@agent.command()
+def explain(
+    thread: Thread,
+    index: Index,
+    as_: As,
+    item: Annotated[str | None, Argument(metavar="ITEM", help="One item, by id or source, with all figures.")] = None,
+    json: Json = False,
+) -> None:
+    """Say why each item is in a request, and why each candidate is out."""
+    from graph.cli.inspecting import explain as run
+
+    run(Screen(json), thread, index, as_=as_, item=item)
+
+
+@agent.command()
+def diff(
+    thread: Thread,
+    before: Annotated[str, Argument(metavar="A", help="The number of a decision, or THREAD:NUMBER.")],
+    after: Annotated[str, Argument(metavar="B", help="Likewise.")],
+    as_: As,
+    json: Json = False,
+) -> None:
+    """Say what changed between two requests: items, versions, tools, instructions, prefix."""
+    from graph.cli.inspecting import diff as run
+
+    run(Screen(json), thread, before, after, as_=as_)
+
+
+@agent.command()
+def verify(thread: Thread, as_: As, json: Json = False) -> None:
+    """Check every record, body and attempt of a thread, on all branches. Exit 1 if anything was changed."""
+    from graph.cli.inspecting import verify as run
+
+    raise Exit(run(Screen(json), thread, as_=as_))
 
 
 @agent.command()
 def ingest(
-    path: Annotated[Path, Argument(help="A folder of Markdown or text, or one such file.")],
+    path: Annotated[Path, Argument(metavar="PATH", help="A folder of Markdown or text, or one such file.")],
     tenant: Annotated[str | None, Option(metavar="TENANT", help="Whose documents they are.")] = None,
     public: Annotated[bool, Option("--public", help="Every tenant may read them.")] = False,
     acl: Annotated[str | None, Option(metavar="G1,G2", help="Only these groups may read them.")] = None,
@@ -155,3 +222,25 @@ def doctor(json: Json = False) -> None:
     from graph.cli.checkup import checkup as run
 
     raise Exit(run(Screen(json)))
+
+
+@agent.command()
+def studio(
+    port: Annotated[int, Option(metavar="PORT", min=1, max=65_535, help="Where to listen.")] = 2024,
+) -> None:
+    """Start LangGraph's dev server for Studio and the SDK, offline. Exit 1 if the port is taken, before it starts."""
+    from graph.cli.studio import studio as run
+
+    raise Exit(run(Screen(json=False), port=port))
+
+
+@agent.command()
+def token(
+    principal: Annotated[str, Argument(metavar="NAME@TENANT", help="Whose token it is.")],
+    valid_for_s: Annotated[int, Option(metavar="N", help="For how many seconds, at most 30 days.")] = 3_600,
+    json: Json = False,
+) -> None:
+    """Print a token that a server with authentication accepts; EXPEDIENTE_AUTH_KEY signs it."""
+    from graph.cli.issuing import issue as run
+
+    raise Exit(run(Screen(json), principal, valid_for_s=valid_for_s))

@@ -44,7 +44,7 @@ def corpus(screen: Screen, *, as_: str | None) -> None:
 
 def _tell(screen: Screen, entries: Sequence[Entry], as_: str | None, now: datetime) -> None:
     chunks = sum(entry.chunks for entry in entries)
-    told = f"{as_ or 'all tenants'} · {plural(len(entries), 'document version')}, {chunks:,} chunks"
+    told = f"{as_ or 'all tenants'} · {plural(len(entries), 'document version')}, {plural(chunks, 'chunk')}"
     screen.out.print(Text(told, style="dim"))
     for (origin, tenant), group in groupby(sorted(entries, key=_place), key=lambda entry: _place(entry)[:2]):
         screen.out.print(

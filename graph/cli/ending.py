@@ -34,14 +34,15 @@ _NEXT_TITLES = {Status.NEEDS_INPUT: "Choices", Status.ESCALATED: "Missing", Stat
 
 def ending(app: "App", result: RunResult, *, as_: str, model: str | None) -> RenderableType:
     """The last part of the account. `model` is what the command line named."""
-    title, style = _TITLES[result.status]
-    parts: list[RenderableType] = [Text(title, style=style)]
+    parts: list[RenderableType] = []
+    if result.decisions or result.pending:
+        parts.append(heading_of(result.status))
+    else:
+        parts += [Hanging(OWNERS_ONLY, indent=0), Text()]
     if result.error:
         parts += [Hanging(visible(result.error)), Text()]
     if result.answer:
         parts += _answer(result.answer, _NEXT_TITLES.get(result.status, "Next steps"))
-    elif not result.decisions and not result.pending:
-        parts += [Hanging(OWNERS_ONLY), Text()]
     if result.pending:
         parts.append(pending_calls(app, result, as_, model))
     effects = ", ".join(f"{effect.tool} {effect.state}" for effect in result.effects) or "none"
@@ -54,9 +55,14 @@ def ending(app: "App", result: RunResult, *, as_: str, model: str | None) -> Ren
 
 def answered(answer: AnswerShown | None, status: Status) -> RenderableType:
     """The title of how a turn ended, and its answer with sources and what comes next."""
-    title, style = _TITLES[status]
     parts = _answer(answer, _NEXT_TITLES.get(status, "Next steps")) if answer else ()
-    return Group(Text(title, style=style), *parts)
+    return Group(heading_of(status), *parts)
+
+
+def heading_of(status: Status) -> Text:
+    """How a turn ended, as a title."""
+    title, style = _TITLES[status]
+    return Text(title, style=style)
 
 
 def pending_calls(app: "App", result: RunResult, as_: str, model: str | None = None) -> RenderableType:

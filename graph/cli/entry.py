@@ -13,8 +13,9 @@ from graph.cli.screen import Screen, one_line
 
 def run(arguments: Sequence[str]) -> int:
     """Run `agent` with these arguments. Gives the exit code."""
-    given = list(arguments) or ["--help"]
+    given = _debug_first(arguments) or ["--help"]
     screen = Screen(json="--json" in given)
+    context = None
     try:
         command = get_command(agent)
         with command.make_context("agent", given) as context:
@@ -22,7 +23,8 @@ def run(arguments: Sequence[str]) -> int:
     except Exit as done:
         return done.exit_code
     except TyperException as error:
-        where = getattr(getattr(error, "ctx", None), "command_path", "agent")
+        called = f"agent {(context and context.invoked_subcommand) or ''}".rstrip()
+        where = getattr(getattr(error, "ctx", None), "command_path", called)
         message = one_line(error.format_message()).rstrip(".")
         screen.error(f"{message}; see `{where} --help`" if error.exit_code == WRONG_USE else message)
         return error.exit_code
@@ -38,13 +40,21 @@ def run(arguments: Sequence[str]) -> int:
     return OK
 
 
+def _debug_first(arguments: Sequence[str]) -> list[str]:
+    """The arguments with `--debug` in front, wherever before a `--` it stands: so every command takes it."""
+    given = list(arguments)
+    before = given[: given.index("--")] if "--" in given else given
+    others = [one for one in before if one != "--debug"]
+    return ["--debug"] * (len(others) < len(before)) + others + given[len(before) :]
+
+
 def _failed(error: Exception, screen: Screen) -> int:
     # The classes are imported here: a command that raised one of them has imported most of it already.
     from graph.faults import explained
 
     fault = explained(error)
     if fault is None:
-        hint = "" if options.debug else "; `agent --debug COMMAND …` shows where"
+        hint = "" if options.debug else "; the same command with --debug shows where"
         screen.error(f"unexpected {type(error).__name__}, which is a bug in this program or its domain{hint}")
         return FAILED
     screen.error(fault.message)

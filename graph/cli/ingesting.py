@@ -61,9 +61,8 @@ def withdraw(screen: Screen, path: Path, intake: Intake) -> int:
             removed = library.withdraw(path, intake, SystemClock().now())
     if screen.json_wanted:
         documents = [one.model_dump(mode="json") for one in removed]
-        screen.text(
-            dumps({"path": str(path), "tenant": intake.tenant, "removed": len(removed), "documents": documents})
-        )
+        plain = {"path": str(path), "tenant": intake.tenant, "removed": len(removed), "documents": documents}
+        screen.text(dumps(plain, indent=2, ensure_ascii=False))
     else:
         screen.out.print(Hanging(f"{plural(len(removed), 'document')} withdrawn", indent=0))
     return OK
@@ -121,10 +120,10 @@ def _tell(screen: Screen, path: Path, intake: Intake, report: "IngestReport", se
     who = "everybody" if intake.public else intake.tenant
     readers = f", for {', '.join(intake.acl)} only" if intake.acl else ""
     counts = ", ".join(f"{report.count(action)} {action}" for action in _ACTIONS if report.count(action))
-    rate = f", {report.chunks / seconds:.0f} a second" if report.chunks else ""
+    rate = f", {report.chunks / seconds:.0f} a second" if report.chunks > seconds else ""
     parts = [
         f"{one_line(path.name or str(path))} for {one_line(who)}{one_line(readers)}: {counts or 'nothing to read'}",
-        f"{report.chunks:,} chunks in {seconds:.1f} s{rate}",
+        f"{plural(report.chunks, 'chunk')} in {seconds:.1f} s{rate}",
     ]
     parts += [f"{plural(len(report.broken), 'file')} skipped"] * bool(report.broken)
     parts += [f"{plural(report.other, 'file')} of another kind passed over"] * bool(report.other)

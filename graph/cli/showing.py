@@ -7,12 +7,13 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from graph.cli.account import heading, what_came
-from graph.cli.ending import OWNERS_ONLY, pending_calls
+from graph.cli.ending import OWNERS_ONLY, heading_of, pending_calls
+from graph.cli.exits import WrongUse
 from graph.cli.layout import Hanging, labelled
 from graph.cli.opening import opened
 from graph.cli.screen import Screen, one_line
 from graph.cli.wording import left_out, plural, spoken_name, went_in
-from graph.result import DecisionShown
+from graph.result import DecisionShown, RunResult
 from state.checks.hidden import visible
 from state.context import ContextItem, ContextManifest, Dropped
 
@@ -21,14 +22,22 @@ _NO_MODEL = "offline"  # nothing is asked here: a thread can be read where the s
 _SHORT = 12  # characters of a hash that tell it from another
 
 
-def show(screen: Screen, thread: str, *, as_: str) -> None:
-    """Print the whole thread. Raises UnknownPrincipal, UnknownThread and what opening raises."""
+def show(screen: Screen, thread: str, *, as_: str, index: int | None) -> None:
+    """Print the whole thread, or one decision of it.
+
+    Raises UnknownPrincipal, UnknownThread and what opening raises, WrongUse for a decision that is not there.
+    """
     with opened(screen, _NO_MODEL) as app:
         found = app.history(thread, as_=as_)
+        if index is not None:
+            _show_one(screen, _of_index(found, index))
+            return
         if screen.json_wanted:
             screen.text(found.model_dump_json(indent=2))
             return
-        told = f"{found.status.value} · {plural(len(found.decisions), 'decision')}"
+        told = found.status.value
+        if found.decisions:  # none are shown to an approver, which does not mean that there are none
+            told += f" · {plural(len(found.decisions), 'decision')}"
         screen.out.print(Text(f"thread {thread} · {as_} · {told}\n", style="dim"))
         for turn, decisions in groupby(found.decisions, key=lambda decision: decision.turn):
             for number, decision in enumerate(decisions):
@@ -42,7 +51,24 @@ def show(screen: Screen, thread: str, *, as_: str) -> None:
         if found.error:
             screen.out.print(Hanging(visible(found.error)))
         if found.pending:
-            screen.out.print(pending_calls(app, found, as_))
+            screen.out.print(heading_of(found.status), pending_calls(app, found, as_), sep="\n")
+
+
+def _of_index(found: RunResult, index: int) -> DecisionShown:
+    """The decision of that number. Raises WrongUse."""
+    shown = {decision.index: decision for decision in found.decisions}
+    if index not in shown:
+        there = f"{min(shown)} to {max(shown)}" if shown else "none, since there is none that you may see"
+        raise WrongUse(f"got --decision {index}; allowed on thread {found.thread}: {there}")
+    return shown[index]
+
+
+def _show_one(screen: Screen, decision: DecisionShown) -> None:
+    if screen.json_wanted:
+        screen.text(decision.model_dump_json(indent=2))
+    else:
+        screen.out.print(Text(f"Turn {decision.turn}", style="bold"), Hanging(_question(decision)), Text(), sep="\n")
+        screen.out.print(decision_in_full(decision))
 
 
 def _question(decision: DecisionShown) -> str:

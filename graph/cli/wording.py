@@ -30,8 +30,8 @@ def spoken_name(name: str) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 citation`, `2 citations`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    """`1 citation`, `2,000 citations`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def went_in(manifest: ContextManifest) -> list[str]:

@@ -2,7 +2,7 @@
 
 import hmac
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from sqlalchemy import Engine, bindparam, select
@@ -21,12 +21,13 @@ class SqlArtifacts:
 
     An address is `art-` and HMAC-SHA256 of the text under the tenant's own secret, itself derived from the
     master secret: nobody without it can confirm a guessed text, and no two tenants share an address.
-    Changing the master secret gives new texts new addresses; old addresses stay readable.
+    Changing the master secret gives new texts new addresses; old addresses stay readable, and can be checked while the
+    secret of their time is among `secrets`, whose first is the current one.
     """
 
-    def __init__(self, engine: Engine, secret: bytes) -> None:
+    def __init__(self, engine: Engine, secrets: Sequence[bytes]) -> None:
         self._engine = engine
-        self._secret = secret
+        self._secret, self._secrets = secrets[0], tuple(secrets)
         own, named = artifacts.c, artifact_names.c
         self._put = insert_or_ignore(engine, artifacts).on_conflict_do_nothing()
         this = (own.tenant == bindparam("tenant"), own.ref == bindparam("ref"))
@@ -80,7 +81,7 @@ class SqlArtifacts:
                 raise _gone(ref)
         with self._engine.connect() as connection:
             rows = connection.execute(self._get_all, {"tenant": tenant, "refs": wanted}).all()
-        found = {row.ref: row.body.decode() for row in rows}
+        found = {row.ref: row.body.decode(errors="replace") for row in rows}
         for ref in wanted:
             if ref not in found:
                 raise _gone(ref)
@@ -94,7 +95,12 @@ class SqlArtifacts:
             body: bytes | None = connection.scalar(self._get, {"tenant": tenant, "ref": ref})
         if body is None:
             raise _gone(ref)
-        return body.decode()
+        return body.decode(errors="replace")
+
+    def intact(self, tenant: str, ref: str) -> bool:
+        """Whether the body at an address is the one that was put there. Raises ArtifactGone."""
+        body = encoded(self.get(tenant, ref))
+        return any(hmac.compare_digest(address(secret, tenant, body), ref) for secret in self._secrets)
 
     def name(self, tenant: str, name: str, ref: str) -> None:
         """Give a stored body a public name, once.

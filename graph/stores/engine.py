@@ -7,19 +7,23 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, update
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import ExceptionContext, make_url
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.engine.url import URL
-from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InternalError, OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, InternalError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.schema import Table
 
-from graph.stores.schema import SCHEMA_VERSION, metadata, schema_version
-from graph.stores.unavailable import StoreUnavailable, server_unavailable, sqlite_unavailable
+from graph.stores.migrations import bring_up_to_date
+from graph.stores.unavailable import StoreUnavailable, driver_missing, server_unavailable, sqlite_unavailable
+from graph.stores.url import database_url, on_server, server_arguments, spelt
 
 BUSY_TIMEOUT_S = 5.0
-_CREATE_LOCK = 0x4578_7065  # advisory lock that makes processes create the PostgreSQL schema one after the other
+# A node holds a connection for one statement, so few serve many runs; a server allows about a hundred in all.
+_POOLS = {"NORMAL": {"pool_size": 5, "max_overflow": 5}, "FULL": {"pool_size": 2, "max_overflow": 3}}
+POOL_WAIT_S = 10.0
+_SCHEMA_LOCK = 0x4578_7065  # advisory lock: processes make or migrate the PostgreSQL schema one after the other
 
 
 @dataclass(frozen=True)
@@ -41,13 +45,13 @@ class Database:
 
 
 def open_database(target: Path | str, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Database:
-    """Open a SQLite file (a path or `sqlite:///…`) or PostgreSQL (`postgresql://…`); create the schema if it is new.
+    """Open a SQLite file (a path or `sqlite:///…`) or PostgreSQL (`postgresql://…`), its schema brought up to date.
 
-    Raises StoreUnavailable for a missing folder, a locked, read-only, damaged or foreign database, a schema
-    newer than this version, or a server that does not answer.
+    Raises StoreUnavailable for a missing folder, a locked, read-only, damaged or foreign database, or a server that
+    does not answer; SchemaTooNew for a database of a later release.
     """
-    url = _url(target)
-    where = str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+    url = database_url(target)
+    where = spelt(url)
     everyday = durable = None
     try:
         everyday = _engine(url, where, "NORMAL", busy_timeout_s)
@@ -79,34 +83,15 @@ def transaction(connection: Connection) -> Iterator[None]:
     connection.exec_driver_sql("COMMIT")
 
 
-def _url(target: Path | str) -> URL:
-    if isinstance(target, Path):
-        return URL.create("sqlite", database=str(target))
-    allowed = "sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE"
-    next_step = "correct EXPEDIENTE_DATABASE_URL, or remove it to use SQLite in EXPEDIENTE_HOME"
-    try:
-        url = make_url(target)
-    except (ArgumentError, ValueError):
-        # The text itself is not repeated: it may hold a password.
-        raise StoreUnavailable("of the settings", "something that is no URL", allowed, next_step) from None
-    dialect = url.get_backend_name()
-    if dialect not in ("sqlite", "postgresql"):
-        raise StoreUnavailable("of the settings", f"a URL for {dialect}", allowed, next_step)
-    if dialect == "sqlite" and url.database in (None, "", ":memory:"):
-        # The two engines would see two databases.
-        raise StoreUnavailable("of the settings", "a SQLite database in memory", allowed, next_step)
-    return url.set(drivername="postgresql+psycopg") if dialect == "postgresql" else url
-
-
 def _engine(url: URL, where: str, synchronous: str, busy_timeout_s: float) -> Engine:
-    on_sqlite = url.get_backend_name() == "sqlite"
+    on_sqlite = not on_server(url)
     engine = create_engine(
         url,
         isolation_level="AUTOCOMMIT",
         execution_options={"preserve_rowcount": True},  # psycopg forgets an INSERT's count when its cursor closes
         hide_parameters=True,  # a body must not travel in an error message
-        pool_pre_ping=not on_sqlite,
-        connect_args={"timeout": busy_timeout_s} if on_sqlite else {"connect_timeout": max(1, round(busy_timeout_s))},
+        connect_args={"timeout": busy_timeout_s} if on_sqlite else server_arguments(url, busy_timeout_s),
+        **({} if on_sqlite else {"pool_pre_ping": True, "pool_timeout": POOL_WAIT_S, **_POOLS[synchronous]}),
     )
 
     def set_up(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
@@ -135,9 +120,7 @@ def _translated(where: str, error: Exception) -> StoreUnavailable:
     if isinstance(error, StoreUnavailable):
         return error
     if isinstance(error, ModuleNotFoundError):
-        return StoreUnavailable(
-            where, f"no module {error.name}", "its driver installed", "pip install -e '.[postgres]'"
-        )
+        return driver_missing(where, error)
     original = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(original, sqlite3.Error):
         return sqlite_unavailable(where, original)
@@ -149,18 +132,7 @@ def _prepare(engine: Engine, where: str, busy_timeout_s: float) -> None:
         if engine.dialect.name == "sqlite":
             _use_wal(connection, where, busy_timeout_s)
         with _exclusively(connection):
-            tables = set(inspect(connection).get_table_names())
-            if schema_version.name in tables:
-                _check_version(connection.scalar(select(schema_version.c.version)), where)
-                # Changes nothing, but asks to write: a read-only database must show itself now, not halfway in a run.
-                connection.execute(update(schema_version).where(schema_version.c.version < 0).values(version=0))
-            elif tables & set(metadata.tables):
-                raise StoreUnavailable(
-                    where, "tables without a schema version", "an empty database or ours", "choose another database"
-                )
-            else:
-                metadata.create_all(connection, checkfirst=False)
-                connection.execute(insert(schema_version).values(version=SCHEMA_VERSION))
+            bring_up_to_date(connection, where)
 
 
 def _use_wal(connection: Connection, where: str, busy_timeout_s: float) -> None:
@@ -184,20 +156,10 @@ def _use_wal(connection: Connection, where: str, busy_timeout_s: float) -> None:
         return
 
 
-def _check_version(version: int | None, where: str) -> None:
-    if version != SCHEMA_VERSION:
-        raise StoreUnavailable(
-            where,
-            f"schema version {version}",
-            f"version {SCHEMA_VERSION}",
-            "use the Expediente that wrote it, or set EXPEDIENTE_HOME to another folder",
-        )
-
-
 @contextmanager
 def _exclusively(connection: Connection) -> Iterator[None]:
     """One transaction that no other process's can overlap."""
     with transaction(connection):
         if connection.dialect.name != "sqlite":
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CREATE_LOCK})")
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})")
         yield

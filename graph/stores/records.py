@@ -30,6 +30,7 @@ class SqlDecisionLog:
         self._get = select(own.hash, own.parent, own.body).where(*of_thread, own.hash == bindparam("record"))
         wanted = own.hash.in_(bindparam("wanted", expanding=True))
         self._get_all = select(own.hash, own.parent, own.body).where(*of_thread, wanted)
+        self._names = select(own.hash).where(*of_thread).order_by(own.hash)
         self._size = select(func.count()).select_from(records).where(*of_thread)
         # Each step looks its parent up by the whole key, taken from the child's row: given as constants, tenant and
         # thread would tempt a planner without statistics to read the thread anew at every step. Steps are counted,
@@ -115,6 +116,11 @@ class SqlDecisionLog:
         if expected is not None and len(found) != limit:
             raise _missing(thread, expected)
         return tuple(found)
+
+    def names(self, tenant: str, thread: str) -> tuple[str, ...]:
+        """The hashes of every record of a thread, on all its branches, sorted."""
+        with self._engine.connect() as connection:
+            return tuple(connection.scalars(self._names, {"tenant": tenant, "thread": thread}))
 
 
 def _missing(thread: str, record: str) -> RecordMissing:

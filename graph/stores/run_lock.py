@@ -65,6 +65,8 @@ class SqlRunLock:
         self._renew = update(run_leases).where(*mine).values(expires_at=bindparam("until"))
         self._release = delete(run_leases).where(*mine)
         self._held_until = select(own.expires_at).where(own.thread == bindparam("of_thread"))
+        # Leases of runs that ended while the database was gone: nobody could be told, and nobody else holds them.
+        self._left: dict[str, str] = {}
 
     @contextmanager
     def holding(self, thread: str) -> Iterator[None]:
@@ -93,6 +95,8 @@ class SqlRunLock:
         end = self._end(now)
         row = {"thread": thread, "token": token, "expires_at": end, "now": now, "beyond": end + SKEW}
         with self._engine.connect() as connection:
+            if (left := self._left.pop(thread, None)) is not None:
+                connection.execute(self._release, {"of_thread": thread, "of_token": left})
             if connection.execute(self._take, row).rowcount != 1:
                 raise ThreadBusy(thread, connection.scalar(self._held_until, {"of_thread": thread}))
         return token
@@ -103,7 +107,8 @@ class SqlRunLock:
             with self._engine.connect() as connection:
                 return connection.execute(self._release, {"of_thread": thread, "of_token": token}).rowcount == 1
         except StoreUnavailable:
-            # The run itself is over, and the lease ends by itself.
+            # The run itself is over. The next one of this process gives the lease back; for others it ends by itself.
+            self._left[thread] = token
             return True
 
     def _keep(self, thread: str, token: str, stop: threading.Event) -> None:

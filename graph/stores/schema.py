@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2  # of the tables below; graph.stores.migrations brings an older one there
 
 
 class Utc(TypeDecorator[datetime]):
@@ -106,6 +106,14 @@ threads = Table(
     Column("tenant", String, nullable=False),
     Column("principal", String, nullable=False),
     Column("created_at", Utc, nullable=False),
+)
+
+# What the database belongs to, so that a process of another deployment does not write into it (graph.home).
+marks = Table(
+    "expediente_marks",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("value", String, nullable=False),
 )
 
 run_leases = Table(

@@ -34,7 +34,7 @@ _SQLITE: Mapping[int, tuple[str, str]] = MappingProxyType(
             "create the folder and allow writing to it, or set EXPEDIENTE_HOME",
         ),
         sqlite3.SQLITE_FULL: ("room on the disk", "free some space, then try again"),
-        sqlite3.SQLITE_IOERR: ("a disk that answers", "check the disk, then try again"),
+        sqlite3.SQLITE_IOERR: ("a disk that answers and has room", "check the disk and its free space, then try again"),
         sqlite3.SQLITE_NOTADB: ("a SQLite database", "move the file away, or set EXPEDIENTE_HOME to another folder"),
         sqlite3.SQLITE_CORRUPT: ("an undamaged database", "restore the file from a backup"),
     }
@@ -61,3 +61,8 @@ def server_unavailable(where: str, error: BaseException) -> StoreUnavailable:
         "a server that answers, with a role that may create and write tables",
         "start the server or correct EXPEDIENTE_DATABASE_URL",
     )
+
+
+def driver_missing(where: str, error: ModuleNotFoundError) -> StoreUnavailable:
+    """The StoreUnavailable where the extra for PostgreSQL is not installed."""
+    return StoreUnavailable(where, f"no module {error.name}", "its driver installed", "pip install -e '.[postgres]'")

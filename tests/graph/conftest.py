@@ -21,6 +21,9 @@ NOW = datetime(2026, 7, 15, 9, 30, tzinfo=UTC)
 
 OpenApp = Callable[..., App]
 
+on_both_engines = pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
+"""For the most telling tests: a whole app on PostgreSQL too."""
+
 
 @pytest.fixture(scope="session")
 def ingested_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -43,7 +46,16 @@ def home(ingested_home: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(home: Path) -> Iterator[OpenApp]:
+def database_url(request: pytest.FixtureRequest) -> str | None:
+    """The setting of the test's apps: none, which is SQLite in the home, unless the test asks for both engines."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return None
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
+@pytest.fixture
+def start(home: Path, database_url: str | None) -> Iterator[OpenApp]:
     """Opens an app on the test's home: `start(model="hijacked", clock=...)`. `injected` is added to a runbook."""
     with ExitStack() as stack:
 
@@ -53,7 +65,7 @@ def start(home: Path) -> Iterator[OpenApp]:
                 ports["domain"] = with_injected_span(home, injected, clock)
             if not isinstance(model, str):
                 ports["model"], model = model, "offline"
-            app = open_app(settings(home, model=model), clock=clock, **ports)
+            app = open_app(settings(home, model=model, database_url=database_url), clock=clock, **ports)
             return stack.enter_context(app)
 
         yield opened

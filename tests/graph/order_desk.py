@@ -50,7 +50,13 @@ OPENS = message(("p2", "plan", {"goal": "as asked", "steps": ["refund", "pay", "
 ENDS = message(("e1", "answer", {"text": "That is all.", "citations": []}))
 
 
-def order_desk(home: Path, desk: Desk, lines: Sequence[AIMessage], clock: FakeClock | None = None) -> App:
+def order_desk(
+    home: Path,
+    desk: Desk,
+    lines: Sequence[AIMessage],
+    clock: FakeClock | None = None,
+    database_url: str | None = None,
+) -> App:
     """The app of a desk whose model plays `lines`."""
     corpus = home / "desk-corpus"
     corpus.mkdir(exist_ok=True)
@@ -67,4 +73,10 @@ def order_desk(home: Path, desk: Desk, lines: Sequence[AIMessage], clock: FakeCl
         resources=desk.resources,
     )
     model = ChatModelAdapter(Scripted(lines=list(lines)), "scripted")
-    return open_app(settings(home), clock=clock or FakeClock(NOW), domain=domain, model=model, embedder=WordEmbedder())
+    return open_app(
+        settings(home, database_url=database_url),
+        clock=clock or FakeClock(NOW),
+        domain=domain,
+        model=model,
+        embedder=WordEmbedder(),
+    )

@@ -12,10 +12,12 @@ from langgraph_sdk import Auth
 from langgraph_sdk.auth.types import StudioUser
 
 from graph.access_token import AUDIENCE, LONGEST_TTL_S, TokenRefused, issue_token, read_token
+from graph.admission import BadInput
 from graph.app import open_app
-from graph.doorkeeper import Doorkeeper, make_auth
+from graph.doorkeeper import APPROVAL_SCHEME, MAY_APPROVE, Doorkeeper, make_auth
 from graph.scope import NotAuthenticated, UnknownPrincipal
 from graph.settings import Settings, SettingsError
+from graph.stores.ownership import UnknownThread
 from tests.fakes import FakeClock
 from tests.graph.conftest import NOW, OpenApp, settings
 
@@ -66,6 +68,40 @@ def test_the_key_is_long_and_never_shown() -> None:
 def test_a_door_without_a_key_does_not_open(start: OpenApp) -> None:
     with pytest.raises(SettingsError, match="EXPEDIENTE_AUTH_KEY: got nothing"):
         Doorkeeper(Settings.load(), start().identity)
+
+
+def test_a_pass_lets_nobody_in_as_a_bearer(start: OpenApp) -> None:
+    door = Doorkeeper(KEYED, start().identity)
+    inside = door.pass_for("bea@acme")
+    assert door.enter(f"{APPROVAL_SCHEME} {inside}") == ("bea@acme", [MAY_APPROVE])
+    with pytest.raises(TokenRefused):
+        door.enter(f"Bearer {inside}")
+
+
+ANSWER = {"resume": {"0" * 32: {"call-2-0": {"approval_id": "apr-0", "decision": "approve"}}}}
+
+
+@pytest.mark.parametrize(
+    "run",
+    [{"input": {"messages": []}}, {}, {"command": {"update": {}}}, {"command": {**ANSWER, "goto": "execute"}}],
+    ids=["a question", "to go on", "a write", "a jump"],
+)
+def test_with_a_pass_a_run_answers_and_does_nothing_else(start: OpenApp, run: dict[str, Any]) -> None:
+    app = start()
+    app.ask("Rotate my key", as_="bea@acme", thread="t")
+    door = Doorkeeper(KEYED, app.identity)
+    assert door.answer("vera@acme", {"thread_id": "t", "kwargs": {"command": ANSWER}}) == {"owner": "bea@acme"}
+    with pytest.raises(BadInput):
+        door.answer("vera@acme", {"thread_id": "t", "kwargs": run})
+
+
+def test_with_a_pass_nobody_answers_on_a_thread_that_is_not_theirs_to_answer(start: OpenApp) -> None:
+    app = start()
+    app.ask("Rotate my key", as_="bea@acme", thread="t")
+    door = Doorkeeper(KEYED, app.identity)
+    for name in ("ana@acme", "omar@globex", "eve@acme"):
+        with pytest.raises(UnknownThread):
+            door.answer(name, {"thread_id": "t", "kwargs": {"command": ANSWER}})
 
 
 def test_studios_own_user_is_nobody(start: OpenApp) -> None:

@@ -19,6 +19,7 @@ from state.ports import ClaimRefused
 from state.work import Status
 from tests.desk import AGENT, LEAD, Desk
 from tests.fakes import NOW, FakeClock
+from tests.graph.conftest import on_both_engines
 from tests.graph.order_desk import ENDS, OPENS, PLANS, message, order_desk
 
 PAY = {"vendor": "A", "amount": 120}
@@ -29,18 +30,19 @@ ON: RunnableConfig = {"configurable": {"thread_id": "T"}}
 class Opened:
     """A desk with its app on a home of the test's, on a clock that can be moved."""
 
-    def __init__(self, home: Path, stack: ExitStack) -> None:
+    def __init__(self, home: Path, database_url: str | None, stack: ExitStack) -> None:
         self.desk, self.clock, self._home, self._stack = Desk(), FakeClock(NOW), home, stack
+        self._database_url = database_url
 
     def app(self, *lines: AIMessage) -> App:
-        return self._stack.enter_context(order_desk(self._home, self.desk, lines, self.clock))
+        return self._stack.enter_context(order_desk(self._home, self.desk, lines, self.clock, self._database_url))
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Opened]:
+def opened(tmp_path: Path, database_url: str | None) -> Iterator[Opened]:
     (tmp_path / "home").mkdir()
     with ExitStack() as stack:
-        yield Opened(tmp_path / "home", stack)
+        yield Opened(tmp_path / "home", database_url, stack)
 
 
 def until(app: App, given: Any, node: str, principal: str = AGENT.name) -> None:
@@ -61,6 +63,7 @@ def answer(text: str) -> AIMessage:
     return message(("e", "answer", {"text": text, "citations": []}))
 
 
+@on_both_engines
 def test_one_approval_is_one_effect_whatever_proposal_its_verdict_is_put_beside(opened: Opened) -> None:
     app = opened.app(PLANS, OPENS, message(("c1", "pay", PAY)), ENDS, ENDS, ENDS)
     pending = app.ask("please pay", as_=AGENT.name, thread="T").pending
@@ -77,6 +80,7 @@ def test_one_approval_is_one_effect_whatever_proposal_its_verdict_is_put_beside(
     assert len(opened.desk.effects) == 1
 
 
+@on_both_engines
 def test_an_effect_that_a_plan_opened_once_happens_once_however_often_the_thread_is_forked(opened: Opened) -> None:
     refunds = [message((f"d{n}", "refund", {"order": "A1", "amount": 150 + n})) for n in range(3)]
     plan = message(("p2", "plan", {"goal": "g", "steps": ["refund"]}))
@@ -90,6 +94,7 @@ def test_an_effect_that_a_plan_opened_once_happens_once_however_often_the_thread
     assert opened.desk.effects == [("refund", "A1", "100")]
 
 
+@on_both_engines
 def test_a_replayed_effect_is_not_done_again(opened: Opened) -> None:
     app = opened.app(PLANS, OPENS, message(("c1", "refund", {"order": "A1", "amount": 100})), ENDS, ENDS)
     app.ask("refund A1", as_=AGENT.name, thread="T")
@@ -110,6 +115,7 @@ def test_an_approval_that_was_not_used_in_time_is_void(opened: Opened) -> None:
     assert [seen.code for seen in act.observations] == ["approval_expired"]
 
 
+@on_both_engines
 def test_a_question_after_a_killed_lap_gets_its_own_answer(opened: Opened) -> None:
     app = opened.app(answer("to one"), answer("to two"))
     app.identity.owner(app.identity.principal(AGENT.name), "T")
@@ -129,6 +135,7 @@ def test_the_same_words_while_a_call_is_pending_are_a_new_question(opened: Opene
     assert len(opened.desk.effects) == 1
 
 
+@on_both_engines
 def test_a_forged_observation_and_a_forged_approval_are_not_filed(opened: Opened) -> None:
     app = opened.app(message(("c1", "get_invoice", {"id": "INV-9"})), ENDS, ENDS)
     app.identity.owner(app.identity.principal(AGENT.name), "T")
@@ -158,6 +165,7 @@ def test_a_models_call_id_reaches_no_block_of_ours(opened: Opened) -> None:
             assert "A2" not in item.source + item.item_id
 
 
+@on_both_engines
 def test_half_a_character_in_a_question_is_one_question(opened: Opened) -> None:
     app = opened.app(PLANS, OPENS, message(("c1", "pay", PAY)), ENDS)
     (call,) = app.ask("please pay \udcff", as_=AGENT.name, thread="T").pending

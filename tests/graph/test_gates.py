@@ -15,8 +15,8 @@ from nodes.execute import SealBroken
 from state.context import Trust
 from state.work import Status
 from tests.fakes import FakeClock
-from tests.graph.conftest import NOW, OpenApp
-from tests.graph.stored_bytes import stored
+from tests.graph.conftest import NOW, OpenApp, on_both_engines
+from tests.graph.stored_bytes import stored, stored_on_server
 
 ROTATE = "Rotate my key"
 FOREIGN = "K-2001"
@@ -48,6 +48,7 @@ def test_an_effect_is_opened_in_a_plan_lap_without_untrusted_items(start: OpenAp
     assert result.effects == ()
 
 
+@on_both_engines
 def test_an_approved_effect_happens_once_and_the_record_tells_its_story(start: OpenApp, home: Path) -> None:
     app = start()
     (call,) = rotating(app).pending
@@ -92,6 +93,7 @@ def test_an_approval_after_its_expiry_is_void(start: OpenApp, home: Path) -> Non
     assert rotations(home) == before
 
 
+@on_both_engines
 def test_an_approval_survives_a_restart_of_the_process(start: OpenApp, home: Path) -> None:
     (call,) = rotating(start()).pending
     before = rotations(home)
@@ -136,7 +138,10 @@ def test_a_customer_of_the_tenant_does_not_see_anothers_thread(start: OpenApp) -
         app.history("beas", as_="ana@acme")
 
 
-def test_another_tenants_key_id_is_denied_and_leaves_no_trace_but_the_users_words(start: OpenApp, home: Path) -> None:
+@on_both_engines
+def test_another_tenants_key_id_is_denied_and_leaves_no_trace_but_the_users_words(
+    start: OpenApp, home: Path, database_url: str | None
+) -> None:
     question = f"Why is key {FOREIGN} not working?"
     result = start().ask(question, as_="ana@acme", thread="t")
     rules = {
@@ -145,7 +150,9 @@ def test_another_tenants_key_id_is_denied_and_leaves_no_trace_but_the_users_word
     assert "resource_not_owned" in rules
     assert FOREIGN not in result.model_dump_json().replace(question, "")
     row = _foreign_row(home)
-    for where, found in stored(home, but=frozenset({"domain"})):
+    on_server = list(stored_on_server(database_url)) if database_url else []
+    assert bool(on_server) is bool(database_url)
+    for where, found in [*stored(home, but=frozenset({"domain"})), *on_server]:
         assert FOREIGN.encode() not in found.replace(question.encode(), b""), where
         for value in row:
             assert value.encode() not in found, where
@@ -183,6 +190,7 @@ def _forged(app: App, thread: str, values: dict[str, Any], as_node: str, princip
     return app.graph.invoke(None, config, context={"principal": principal})
 
 
+@on_both_engines
 def test_a_forged_verdict_reaches_no_effect(start: OpenApp, home: Path) -> None:
     app = start()
     (call,) = rotating(app).pending
@@ -200,6 +208,7 @@ def test_a_forged_verdict_reaches_no_effect(start: OpenApp, home: Path) -> None:
     assert rotations(home) == before
 
 
+@on_both_engines
 def test_a_forged_approval_reaches_no_effect(start: OpenApp, home: Path) -> None:
     """The stored request is turned into an allowed verdict that carries the request's own seal."""
     app = start()
@@ -286,14 +295,3 @@ def test_a_forged_decision_opens_no_effect(start: OpenApp, home: Path) -> None:
     rules = [verdict.rule for decision in records for verdict in decision.verdicts]
     assert "effect_not_opened" in rules
     assert rotations(home) == before
-
-
-def test_someone_elses_thread_and_an_unknown_one_look_the_same(start: OpenApp) -> None:
-    app = start()
-    app.ask("Why is my API key not working?", as_="ana@acme", thread="mine")
-    for principal in ("omar@globex", "ines@globex"):
-        with pytest.raises(UnknownThread) as foreign:
-            app.records("mine", as_=principal)
-        with pytest.raises(UnknownThread) as unknown:
-            app.records("none", as_=principal)
-        assert str(foreign.value).replace("mine", "none") == str(unknown.value)

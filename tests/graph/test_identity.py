@@ -1,11 +1,12 @@
-"""The scope of a run, derived from the runtime: who acts, and the bound a caller may set for it (L1, L9)."""
+"""The scope of a run, derived from the runtime: who acts, on whose thread, within which bound (L1, L9)."""
 
 from typing import Any
 
 import pytest
 
 from graph.scope import BadBound
-from tests.graph.conftest import OpenApp
+from graph.stores.ownership import UnknownThread
+from tests.graph.conftest import OpenApp, on_both_engines
 
 QUESTION = "Why is my API key not working?"
 THREAD = {"thread_id": "t"}
@@ -39,3 +40,15 @@ def test_a_bound_above_the_policys_changes_nothing(start: OpenApp) -> None:
     plain = graph.invoke(given, {"configurable": THREAD})["task"]
     wide = graph.invoke(given, {"configurable": {"thread_id": "u"}}, context={"max_decisions": 1_000})["task"]
     assert (wide["laps_in_turn"], wide["status"]) == (plain["laps_in_turn"], "answered")
+
+
+@on_both_engines
+def test_someone_elses_thread_and_an_unknown_one_look_the_same(start: OpenApp) -> None:
+    app = start()
+    app.ask("Why is my API key not working?", as_="ana@acme", thread="mine")
+    for principal in ("omar@globex", "ines@globex"):
+        with pytest.raises(UnknownThread) as foreign:
+            app.records("mine", as_=principal)
+        with pytest.raises(UnknownThread) as unknown:
+            app.records("none", as_=principal)
+        assert str(foreign.value).replace("mine", "none") == str(unknown.value)

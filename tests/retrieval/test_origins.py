@@ -93,6 +93,22 @@ def test_a_folder_that_moved_keeps_its_documents(library: Library, tmp_path: Pat
     assert library.ingest(moved, NOW, intake=ACME).count("removed") == 1
 
 
+def test_the_domains_corpus_is_one_wherever_it_lies(library: Library, tmp_path: Path) -> None:
+    """An upgrade installs the corpus elsewhere, in a newer version, while the old folder is still there."""
+    before, after = tmp_path / "before", tmp_path / "after"
+    for place in (before, after):
+        document(place, "kept.md", "keys", tenant="acme")
+    document(before, "changed.md", "keys", tenant="acme")
+    document(after, "changed.md", "keys", tenant="acme", version="v2")
+    document(before, "dropped.md", "keys", tenant="acme")
+    library.ingest(before, NOW)
+    library.ingest(folder(tmp_path, "own", "mine.md"), NOW, intake=ACME)
+    library.ingest(after, NOW)
+    found = both(library, "keys", access(tenant="acme"), 50)[0]
+    assert {source.partition("#")[0] for source in found if not source.startswith("own/")} == {"kept@v1", "changed@v2"}
+    assert "own/mine" in sources(library)
+
+
 def test_reading_one_file_touches_no_other_of_its_folder(library: Library, tmp_path: Path) -> None:
     one = folder(tmp_path, "one", "a.md", "b.md")
     library.ingest(one, NOW, intake=ACME)

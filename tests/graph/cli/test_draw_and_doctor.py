@@ -1,13 +1,20 @@
 """The generated blocks of the README, and the check-up of what a run needs."""
 
+import socket
+from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from graph.build import ORDER
 from graph.drawing import unplugged_nodes, with_blocks
+from retrieval.embed import _load
 from tests.graph.cli.conftest import SameProgram, one_line_error
+from tests.graph.models.stub_server import refusal, serving
 
 README = "# A title\n\n<!-- drawing -->\n<!-- /drawing -->\n\nwords\n\n<!-- slices -->\nold\n<!-- /slices -->\nend\n"
 KEY = "sk-a-secret-that-nobody-may-see"
+SERVED = {"EXPEDIENTE_MODEL": "openai", "EXPEDIENTE_OPENAI_MODEL": "served"}
 
 
 def test_draw_prints_the_graph_and_the_slices_and_opens_no_store(same: SameProgram, tmp_path: Path) -> None:
@@ -78,3 +85,77 @@ def test_the_doctor_says_what_is_missing_and_how_to_fix_it(same: SameProgram) ->
     assert "models.example, with a key" in told.out
     assert "fix: " in told.out
     assert KEY not in done.out + told.out
+
+
+def missing(same: SameProgram, **variables: str) -> dict[str, tuple[str, str]]:
+    """What the doctor finds missing: by check, what was found and how to fix it."""
+    done = same("doctor", "--json", **variables)
+    found = {check["name"]: (check["found"], check["fix"]) for check in done.json()["checks"] if not check["ok"]}
+    assert done.code == bool(found)
+    return found
+
+
+def test_the_doctor_tells_a_home_of_another_domain_and_leaves_it_alone(same: SameProgram) -> None:
+    (same.home / "of-domain").write_text("garden\n")
+    before = {path: path.stat().st_mtime_ns for path in (same.home / "domain").rglob("*")}
+    ((found, fix),) = missing(same).values()
+    assert found.endswith("holds the data of domain 'garden', and EXPEDIENTE_DOMAIN is 'domain'")
+    assert fix == "set EXPEDIENTE_HOME to another folder, or EXPEDIENTE_DOMAIN to garden"
+    assert {path: path.stat().st_mtime_ns for path in (same.home / "domain").rglob("*")} == before
+
+
+def test_the_doctor_tells_a_model_server_that_does_not_answer(same: SameProgram) -> None:
+    with closing(socket.socket()) as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+        found = missing(same, EXPEDIENTE_OPENAI_BASE_URL=url, **SERVED)
+    assert found == {
+        "model": (
+            "openai:served at 127.0.0.1, without a key: no server answers (Connection refused)",
+            "start it, or correct EXPEDIENTE_OPENAI_BASE_URL",
+        )
+    }
+
+
+def test_the_doctor_asks_a_model_server_nothing_but_whether_it_is_there(same: SameProgram) -> None:
+    with serving(refusal(401, message="no", code="invalid_api_key")) as server:
+        url = server.url.replace("//", f"//me:{KEY}@")
+        assert missing(same, EXPEDIENTE_OPENAI_BASE_URL=url, EXPEDIENTE_OPENAI_API_KEY=KEY, **SERVED) == {}
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "name", "fix"),
+    [
+        ({"EXPEDIENTE_MODEL": "gpt"}, "model", "set it to one of them"),
+        ({"EXPEDIENTE_MODEL": "openai"}, "model", "set EXPEDIENTE_OPENAI_MODEL in the environment or in .env"),
+        (
+            {"EXPEDIENTE_MODEL": "openai", "EXPEDIENTE_OPENAI_MODEL": "served"},
+            "model",
+            "set EXPEDIENTE_OPENAI_API_KEY or EXPEDIENTE_OPENAI_BASE_URL in the environment or in .env",
+        ),
+        ({"EXPEDIENTE_TOKENIZER": "gpt2"}, "tokenizer", "set EXPEDIENTE_TOKENIZER to one of them"),
+        ({"EXPEDIENTE_DATABASE_URL": "mysql://a/b"}, "database", "correct EXPEDIENTE_DATABASE_URL, or remove it"),
+        ({"EXPEDIENTE_WINDOW_TOKENS": "3"}, "settings", "correct it in the environment or in .env"),
+    ],
+    ids=["no such model", "no name", "no key", "tokenizer", "database", "settings"],
+)
+def test_what_a_setting_spoils_comes_with_what_to_set(
+    same: SameProgram, variables: dict[str, str], name: str, fix: str
+) -> None:
+    found = missing(same, **variables)
+    assert name in found
+    assert found[name][1].startswith(fix)
+
+
+def test_a_tokenizer_file_that_is_gone_comes_with_what_to_put_back(
+    same: SameProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retrieval.embed.TOKENIZER", tmp_path / "tokenizer.json")
+    _load.cache_clear()
+    try:
+        found, fix = missing(same)["embedder"]
+    finally:
+        _load.cache_clear()
+    assert "tokenizer.json" in found
+    assert fix.startswith("put the file back")

@@ -41,7 +41,9 @@ def test_what_goes_in_and_what_is_skipped_is_told(words: SameProgram, folder: Pa
     assert "runbooks for acme: 2 added; 2 chunks in" in done.out
     assert "1 file skipped" in done.out
     (folder / "broken.md").write_text("# Mended\n")
-    assert words("ingest", str(folder), "--tenant", "acme").code == 0
+    again = words("ingest", str(folder), "--tenant", "acme")
+    assert (again.code, again.err) == (0, "")
+    assert "runbooks for acme: 1 added, 2 unchanged; 1 chunk in" in again.out
 
 
 def test_a_second_run_changes_nothing_and_a_vanished_file_is_withdrawn(words: SameProgram, folder: Path) -> None:

@@ -25,8 +25,14 @@ def test_the_help_imports_nothing_heavy(agent: Program) -> None:
         check=True,
     )
     assert done.stderr.strip() == "[]"
-    for command in ("ask", "chat", "resume", "show", "ingest", "corpus", "draw", "doctor"):
+    for command in ("ask", "chat", "resume", "show", "ingest", "corpus", "draw", "doctor", "studio", "token"):
         assert command in done.stdout
+
+
+def test_behind_two_dashes_debug_is_a_question(same: SameProgram) -> None:
+    done = same("ask", "--as", "ana@acme", "--thread", "t", "--", "--debug")
+    assert done.code in (0, 3, 4)
+    assert same("show", "t", "--as", "ana@acme", "--json").json()["decisions"][0]["question"] == "--debug"
 
 
 @pytest.fixture
@@ -95,9 +101,14 @@ def test_a_bug_is_one_line_that_says_how_to_see_more(
     agent, variables = same.elsewhere(tmp_path / "another"), {"EXPEDIENTE_DOMAIN": "broken_domain"}
     error = one_line_error(agent("ask", "hi", "--as", "ana@acme", **variables), 1)
     assert "ZeroDivisionError" in error
-    assert "agent --debug" in error
+    assert "--debug" in error
     assert "secret detail" not in error
-    assert "Traceback" in agent("--debug", "ask", "hi", "--as", "ana@acme", **variables).err
+    for said in (
+        ["--debug", "ask", "hi", "--as", "ana@acme"],
+        ["ask", "--debug", "hi", "--as", "ana@acme"],
+        ["ask", "hi", "--as", "ana@acme", "--debug"],
+    ):
+        assert "Traceback" in agent(*said, **variables).err
     found = agent("doctor", "--json", **variables)
     assert found.code == 1
     assert [check["name"] for check in found.json()["checks"] if not check["ok"]] == ["domain"]

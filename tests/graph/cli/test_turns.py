@@ -1,8 +1,12 @@
 """Asking, approving, looking: exit codes, the one JSON object, and an account that reads well."""
 
+import os
+import pty
 import re
+import subprocess
+from contextlib import suppress
 
-from tests.graph.cli.conftest import QUESTION, ROTATE, Program, SameProgram
+from tests.graph.cli.conftest import AGENT, QUESTION, ROTATE, Program, SameProgram, environment
 
 ESCAPE = "\x1b"
 
@@ -53,6 +57,30 @@ def test_a_piped_account_has_no_colour_no_line_over_80_columns_and_none_ending_i
         assert too_long == []
 
 
+def test_a_terminal_shows_colours_and_no_line_over_its_columns(agent: Program) -> None:
+    terminal, inside = pty.openpty()
+    process = subprocess.Popen(
+        [AGENT, "show", "first", "--as", "ana@acme"],
+        env=environment(agent.home, TERM="xterm"),
+        cwd=agent.folder,
+        stdout=inside,
+        stderr=inside,
+        stdin=inside,
+    )
+    os.close(inside)
+    shown = b""
+    with suppress(OSError):  # how a terminal says that its program is gone
+        while more := os.read(terminal, 65_536):
+            shown += more
+    os.close(terminal)
+    assert process.wait(60) == 0
+    text = shown.decode()
+    assert f"{ESCAPE}[1m" in text
+    lines = [line.rpartition("\r")[2] for line in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).split("\r\n")]
+    assert "Turn 1" in lines
+    assert [line for line in lines if len(line) > 80] == []
+
+
 def test_an_approval_shows_what_is_asked_and_the_command_that_answers(same: SameProgram) -> None:
     asked = same("ask", ROTATE, "--as", "bea@acme", "--thread", "t")
     assert (asked.code, asked.err) == (3, "")
@@ -85,6 +113,17 @@ def test_a_rejected_call_has_no_effect(same: SameProgram) -> None:
     assert "effects: none" in done.out
 
 
+def test_an_approver_is_shown_the_call_and_no_count_of_what_is_not_theirs_to_see(same: SameProgram) -> None:
+    same("ask", ROTATE, "--as", "bea@acme", "--thread", "t")
+    shown = same("show", "t", "--as", "vera@acme").out
+    assert shown.startswith("thread t · vera@acme · needs_approval\n")
+    assert "\nWaits for a person\n  call      rotate_api_key" in shown
+    call_id = re.findall(r"--reject (\S+)", shown)[0]
+    done = same("resume", "t", "--as", "vera@acme", "--reject", call_id)
+    assert done.out.startswith("What was said on this thread is for its owner to see.\n")
+    assert done.out.endswith("answered · effects: none\n")
+
+
 def test_a_question_back_and_a_hand_over_have_their_own_exit_codes(same: SameProgram) -> None:
     back = same("ask", "hi", "--as", "ana@acme", "--json")
     assert (back.code, back.json()["status"]) == (3, "needs_input")
@@ -105,6 +144,20 @@ def test_show_gives_every_turn_with_what_was_in_what_was_out_and_why(same: SameP
     found = same("show", "first", "--as", "ana@acme", "--json").json()
     assert {decision["turn"] for decision in found["decisions"]} == {1, 2}
     assert {decision["question"] for decision in found["decisions"]} == {QUESTION}
+
+
+def test_show_gives_one_decision_by_its_number(same: SameProgram) -> None:
+    whole = same("show", "first", "--as", "ana@acme").out
+    shown = same("show", "first", "--as", "ana@acme", "--decision", "1")
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.startswith(f"Turn 1\n  {QUESTION}\n\n[1] answer/explain")
+    assert "[0] " not in shown.out
+    assert shown.out.partition("[1]")[2].strip() in whole
+
+
+def test_one_decision_as_json_is_that_of_the_whole_thread(same: SameProgram) -> None:
+    whole = same("show", "first", "--as", "ana@acme", "--json").json()
+    assert same("show", "first", "--as", "ana@acme", "--decision", "0", "--json").json() == whole["decisions"][0]
 
 
 def test_a_question_cannot_steer_the_terminal(same: SameProgram) -> None:

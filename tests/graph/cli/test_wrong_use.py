@@ -40,10 +40,15 @@ def test_with_json_an_error_is_one_object_and_stderr_is_empty(same: SameProgram)
             "",
             "allowed: offline, hijacked, openai",
         ),
+        (
+            ["show", "first", "--as", "ana@acme", "--decision", "2"],
+            "",
+            "got --decision 2; allowed on thread first: 0 to 1",
+        ),
         (["resume", "first", "--as", "ana@acme"], "", "got no answer; pending on this thread: nothing"),
         (["resume", "first", "--as", "ana@acme", "--approve", "c"], "", "got call c; pending on this thread: nothing"),
     ],
-    ids=["principal", "empty", "long", "no name", "model", "no answer", "no such call"],
+    ids=["principal", "empty", "long", "no name", "model", "no decision", "no answer", "no such call"],
 )
 def test_a_call_that_is_refused_leaves_nothing(same: SameProgram, arguments: list[str], given: str, said: str) -> None:
     before = same.threads()

@@ -3,9 +3,11 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import update
 
 from graph.stores.artifacts import SqlArtifacts, encoded
 from graph.stores.engine import Database
+from graph.stores.schema import artifacts
 from state.ports import ArtifactGone, Artifacts, NameTaken
 from tests.fakes import FakeArtifacts
 
@@ -14,7 +16,7 @@ SECRET = b"a master secret of thirty-two by"
 
 @pytest.fixture
 def store(place: Database | None) -> Artifacts:
-    return FakeArtifacts() if place is None else SqlArtifacts(place.everyday, SECRET)
+    return FakeArtifacts() if place is None else SqlArtifacts(place.everyday, (SECRET,))
 
 
 def test_a_text_comes_back_from_its_address(store: Artifacts) -> None:
@@ -28,6 +30,14 @@ def test_a_text_comes_back_from_its_address(store: Artifacts) -> None:
 @given(text=st.text())
 def test_every_text_comes_back(store: Artifacts, text: str) -> None:
     assert store.get("acme", store.put("acme", text)) == text
+
+
+def test_a_stored_body_is_intact_and_an_erased_one_is_gone(store: Artifacts) -> None:
+    assert store.intact("acme", store.put("acme", "text"))
+    with pytest.raises(ArtifactGone):
+        store.intact("acme", "art-" + "0" * 64)
+    with pytest.raises(ArtifactGone):
+        store.intact("globex", store.put("acme", "text"))
 
 
 def test_the_same_text_has_one_address_per_tenant(store: Artifacts) -> None:
@@ -98,7 +108,7 @@ def test_a_name_without_its_body_is_refused(store: Artifacts) -> None:
 
 def test_an_address_is_keyed_by_master_secret_and_tenant(database: Database) -> None:
     """Without the secret nobody can confirm a guessed text; with another one the old address stays readable."""
-    before, after = SqlArtifacts(database.everyday, SECRET), SqlArtifacts(database.everyday, b"another secret")
+    before, after = SqlArtifacts(database.everyday, (SECRET,)), SqlArtifacts(database.everyday, (b"another secret",))
     ref = before.put("acme", "guess me")
     assert after.put("acme", "guess me") != ref
     assert after.get("acme", ref) == "guess me"
@@ -106,3 +116,13 @@ def test_an_address_is_keyed_by_master_secret_and_tenant(database: Database) -> 
 
 def test_utf8_is_left_alone() -> None:
     assert encoded("ñ🔑") == "ñ🔑".encode()
+
+
+def test_a_changed_body_is_told_also_after_the_secret_was_changed(database: Database) -> None:
+    before = SqlArtifacts(database.everyday, (SECRET,))
+    ref, other = before.put("acme", "as it was stored"), before.put("acme", "left alone")
+    with database.everyday.begin() as connection:
+        changed = update(artifacts).where(artifacts.c.ref == ref).values(body=b"As it was stored")
+        connection.execute(changed)
+    rotated = SqlArtifacts(database.everyday, (b"another secret", SECRET))
+    assert [store.intact("acme", one) for store in (before, rotated) for one in (ref, other)] == [False, True] * 2

@@ -111,6 +111,14 @@ def test_two_branches_share_their_past(log: DecisionLog) -> None:
     assert log.chain("acme", "T", left)[1:] == log.chain("acme", "T", right)[1:] == (log.get("acme", "T", root),)
 
 
+def test_the_names_are_those_of_every_branch_of_the_thread_alone(log: DecisionLog) -> None:
+    first, second = filed(log, 2)
+    branch = log.append(record(7, first))
+    filed(log, 1, thread="another")
+    assert log.names("acme", "T") == tuple(sorted((first, second, branch)))
+    assert log.names("globex", "T") == log.names("acme", "nobody's") == ()
+
+
 def change_a_byte(database: Database, victim: str) -> None:
     with database.everyday.connect() as connection:
         body = canonical_json(record(1, record(0, None).hash())).replace(b'"index":1', b'"index":7')

@@ -17,7 +17,7 @@ NEVER = "art-" + "0" * 64
 
 @pytest.fixture
 def store(place: Database | None) -> Artifacts:
-    return FakeArtifacts() if place is None else SqlArtifacts(place.everyday, SECRET)
+    return FakeArtifacts() if place is None else SqlArtifacts(place.everyday, (SECRET,))
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_one_body_that_is_gone_is_named(store: Artifacts, wrong: str) -> None:
 
 def test_an_erased_body_is_stored_again(database: Database) -> None:
     """Nothing in the process remembers that it was there."""
-    store = SqlArtifacts(database.everyday, SECRET)
+    store = SqlArtifacts(database.everyday, (SECRET,))
     kept, erased = store.put_all("acme", ["kept", "erased"])
     with database.everyday.connect() as connection:
         connection.execute(table.delete().where(table.c.ref == erased))
@@ -62,7 +62,7 @@ def test_an_erased_body_is_stored_again(database: Database) -> None:
 
 
 def test_what_is_there_is_not_written(database: Database) -> None:
-    store = SqlArtifacts(database.everyday, SECRET)
+    store = SqlArtifacts(database.everyday, (SECRET,))
     store.put_all("acme", ["one", "two"])
     statements: list[str] = []
     event.listen(database.everyday, "before_cursor_execute", lambda *given: statements.append(given[2].split()[0]))

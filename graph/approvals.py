@@ -1,0 +1,172 @@
+"""The calls of a thread that wait for a person, for whoever may answer them: a route beside those of the server (X1).
+
+    GET  /approvals/{thread}    what waits
+    POST /approvals/{thread}    {call id: {"approval_id": ..., "decision": "approve" or "reject"}}
+
+What a server's own routes return of a thread is the whole conversation, and that is its owner's. So an approver gets
+nothing there, and here the waiting calls and what became of those that were answered; everybody else gets nothing.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from json import JSONDecodeError
+from typing import Any
+from uuid import UUID
+
+import httpx
+from langgraph_sdk import get_client
+from langgraph_sdk.client import LangGraphClient
+from langgraph_sdk.errors import NotFoundError
+from pydantic import AwareDatetime
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from graph.access_token import TokenRefused
+from graph.admission import BadInput, check_answers
+from graph.conversation import NothingPending
+from graph.doorkeeper import APPROVAL_SCHEME, Doorkeeper
+from graph.result import PendingCall
+from graph.stores.ownership import UnknownThread
+from state.ports import Ledger
+from state.run import Scope
+from state.value import Value
+from state.work import Status
+
+GRAPH = "expediente"  # as langgraph.json names it
+_STATUS: Mapping[type[Exception], int] = {TokenRefused: 401, UnknownThread: 404, NothingPending: 409, BadInput: 422}
+
+
+class EffectMade(Value):
+    """What became of an answered call in the world."""
+
+    call_id: str
+    tool: str
+    state: str
+    at: AwareDatetime
+
+
+class Approvals(Value):
+    """What an approver sees of a thread."""
+
+    thread: str
+    status: Status
+    pending: tuple[PendingCall, ...]
+    effects: tuple[EffectMade, ...] = ()
+
+
+def make_approvals(door: Doorkeeper, ledger: Ledger) -> Starlette:
+    """The route as an app of its own, which the server takes in (`http.app` in langgraph.json)."""
+
+    async def look(request: Request) -> Approvals:
+        scope = await asyncio.to_thread(_scope, door, request)
+        async with get_client(api_key=None) as inside:
+            return (await _standing(inside, scope.thread))[0]
+
+    async def answer(request: Request) -> Approvals:
+        scope = await asyncio.to_thread(_scope, door, request)
+        answers = await _answers(request)
+        async with get_client(api_key=None) as inside:
+            standing, asked = await _standing(inside, scope.thread)
+            resume = _by_interrupt(answers, asked)
+            before = {row.claim.key for row in await asyncio.to_thread(ledger.rows, scope.tenant, scope.thread)}
+            # In a task of its own: the server leaves its caller behind in the context of whoever calls it in process.
+            run = await asyncio.create_task(_begun(request.app, door, scope, resume))
+            await inside.runs.join(scope.thread, run)
+            standing, _ = await _standing(inside, scope.thread)
+        rows = await asyncio.to_thread(ledger.rows, scope.tenant, scope.thread)
+        effects = tuple(
+            EffectMade(call_id=row.claim.call_id, tool=row.claim.tool, state=row.state, at=row.at)
+            for row in rows
+            if row.claim.key not in before and row.claim.call_id in answers
+        )
+        return standing.model_copy(update={"effects": effects})
+
+    # Not in the server's own description, which would read our docstrings as YAML.
+    return Starlette(
+        routes=[
+            Route("/approvals/{thread}", _told(look), methods=["GET"], include_in_schema=False),
+            Route("/approvals/{thread}", _told(answer), methods=["POST"], include_in_schema=False),
+        ]
+    )
+
+
+def _told(handle: Callable[[Request], Awaitable[Approvals]]) -> Callable[[Request], Awaitable[Response]]:
+    """A handler's value as JSON, its refusal as the status that a client understands."""
+
+    async def told(request: Request) -> Response:
+        try:
+            return JSONResponse((await handle(request)).model_dump(mode="json"))
+        except (TokenRefused, UnknownThread, NothingPending, BadInput) as refused:
+            return JSONResponse({"detail": str(refused)}, status_code=_STATUS[type(refused)])
+
+    return told
+
+
+def _scope(door: Doorkeeper, request: Request) -> Scope:
+    """Who asks, on which thread. Raises TokenRefused; UnknownThread for all but its owner and its approvers."""
+    user = door.bearer(request.headers.get("authorization"))
+    named = request.path_params["thread"]
+    try:
+        return door.visitor(user, str(UUID(named)))
+    except ValueError:
+        raise UnknownThread(named) from None
+
+
+async def _answers(request: Request) -> dict[str, Any]:
+    """The answers in a request's body, by call id. Raises BadInput."""
+    try:
+        given = await request.json()
+    except (JSONDecodeError, UnicodeDecodeError):
+        given = None
+    if not isinstance(given, dict) or not given:
+        raise BadInput("got no answer; allowed: {call id: {'approval_id': ..., 'decision': 'approve' or 'reject'}}")
+    check_answers(given)
+    return given
+
+
+async def _standing(inside: LangGraphClient, thread: str) -> tuple[Approvals, Mapping[str, str]]:
+    """How a thread stands, and the interrupt that asks for each waiting call. Raises UnknownThread."""
+    try:
+        state = await inside.threads.get_state(thread)
+    except NotFoundError:
+        raise UnknownThread(thread) from None
+    waiting: list[Any] = [one for task in state["tasks"] for one in task["interrupts"]]
+    asked = {call["call_id"]: one["id"] for one in waiting for call in one["value"]["approvals"]}
+    pending = tuple(PendingCall.model_validate(call) for one in waiting for call in one["value"]["approvals"])
+    values: Any = state["values"] or {}
+    ended = (values.get("task") or {}).get("status") or Status.FAILED
+    status = Status.NEEDS_APPROVAL if pending else Status(ended)
+    return Approvals(thread=thread, status=status, pending=pending), asked
+
+
+def _by_interrupt(answers: Mapping[str, Any], asked: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The answers as a resume takes them. Raises NothingPending."""
+    unknown = sorted(answers.keys() - asked.keys())
+    if unknown:
+        there = ", ".join(sorted(asked)) or "nothing"
+        raise NothingPending(f"got call {unknown[0][:200]}; pending on this thread: {there}; nothing was changed")
+    resume: dict[str, dict[str, Any]] = {}
+    for call_id, answer in answers.items():
+        resume.setdefault(asked[call_id], {})[call_id] = answer
+    return resume
+
+
+async def _begun(server: Any, door: Doorkeeper, scope: Scope, resume: Mapping[str, Any]) -> str:
+    """The id of a run that answers in the approver's own name, through the door. Raises BadInput, NothingPending."""
+    inside = await asyncio.to_thread(door.pass_for, scope.actor.name)
+    run = {"assistant_id": GRAPH, "command": {"resume": resume}, "multitask_strategy": "reject"}
+    headers = {"Authorization": f"{APPROVAL_SCHEME} {inside}"}
+    transport = httpx.ASGITransport(app=server)
+    async with httpx.AsyncClient(transport=transport, base_url="http://inside", headers=headers) as client:
+        begun = await client.post(f"/threads/{scope.thread}/runs", json=run)
+    said = begun.json()
+    if begun.status_code == 422:
+        raise BadInput(str(said.get("detail")))
+    if begun.status_code == 409:
+        raise NothingPending("the thread is at work just now; look at what is pending, and answer again")
+    if begun.status_code == 404:
+        raise UnknownThread(scope.thread)
+    begun.raise_for_status()
+    return str(said["run_id"])

@@ -1,0 +1,55 @@
+"""LangGraph's own saver and store, of the engine that the settings name: checkpoints and memory."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.store.base import BaseStore
+
+from graph.savers import async_sqlite_saver, sqlite_saver, sqlite_store
+from graph.settings import Settings
+from graph.stores.unavailable import driver_missing
+from graph.stores.url import database_url, on_server, spelt
+
+
+@dataclass(frozen=True)
+class Persistence:
+    """The saver for `invoke` and `stream`, and the store that memory lies in."""
+
+    saver: BaseCheckpointSaver[Any]
+    store: BaseStore
+
+
+@contextmanager
+def open_persistence(settings: Settings) -> Iterator[Persistence]:
+    """Checkpoints and memory: two files in the home, or the tables of the server. Raises StoreUnavailable."""
+    url = database_url(settings.database)
+    with ExitStack() as stack:
+        if not on_server(url):
+            store = stack.enter_context(sqlite_store(settings.memory_file))
+            yield Persistence(stack.enter_context(sqlite_saver(settings.checkpoints_file)), store)
+            return
+        try:
+            from graph.server_savers import open_server  # its libraries are an extra
+        except ModuleNotFoundError as error:
+            raise driver_missing(spelt(url), error) from None
+        saver, server_store = stack.enter_context(open_server(url))
+        yield Persistence(saver, server_store)
+
+
+@asynccontextmanager
+async def open_async_saver(settings: Settings) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    """The saver for `ainvoke` and `astream`, on the same checkpoints. Raises StoreUnavailable."""
+    url = database_url(settings.database)
+    if not on_server(url):
+        async with async_sqlite_saver(settings.checkpoints_file) as saver:
+            yield saver
+        return
+    try:
+        from graph.server_savers import async_server_saver
+    except ModuleNotFoundError as error:
+        raise driver_missing(spelt(url), error) from None
+    async with async_server_saver(url) as server_saver:
+        yield server_saver
