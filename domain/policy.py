@@ -8,7 +8,9 @@ tool itself refuses a credit that its own issuer approved.
 from datetime import UTC, datetime
 
 from domain.ownership import ADMIN, SUPERVISOR
-from state.policy import Policy
+from state.policy import Policy, Retention
+
+CONVERSATION_DAYS, MEMORY_DAYS = 90, 365
 
 CURRENT = Policy(
     version="support-2025.1",
@@ -16,6 +18,7 @@ CURRENT = Policy(
     max_decisions=8,
     approver_roles=(ADMIN, SUPERVISOR),
     self_approval=True,
+    retention=Retention(conversation_days=CONVERSATION_DAYS, memory_days=MEMORY_DAYS),
     values={
         "credit_limit": 50,
         "credit_currency": "EUR",
@@ -23,7 +26,7 @@ CURRENT = Policy(
         "key_change_confirmed_by": ADMIN,
         "hours_until_a_person_replies": 4,
         "days_tickets_are_kept": 730,
-        "days_conversations_are_kept": 90,
+        "days_conversations_are_kept": CONVERSATION_DAYS,
     },
 )
 
@@ -42,6 +45,7 @@ FUTURE = CURRENT.model_copy(
     update={
         "version": "support-2031.1",
         "effective_from": datetime(2031, 1, 1, tzinfo=UTC),
+        "retention": Retention(conversation_days=60, memory_days=MEMORY_DAYS),
         "values": CURRENT.values
         | {"credit_limit": 80, "hours_until_a_person_replies": 2, "days_conversations_are_kept": 60},
     }

@@ -45,7 +45,7 @@ class Vector(StrEnum):
 
 
 class Actor(Value):
-    """Who asks. `account_id` and such are not given to the run: they must equal the facts that the domain holds."""
+    """Who asks. Facts beside the name are not given to the run: they must equal those that the domain holds."""
 
     principal: str
     facts: dict[str, str] = {}
@@ -135,7 +135,7 @@ class Called(Value):
 
 
 class Said(Value):
-    """What the model is made to say once, at its next decision of that place (`act/credit`), whichever model it is.
+    """What the model is made to say once, at its next decision of that place (`act/move`), whichever model it is.
 
     It tests what stands behind the model: a reply that is well formed and wrong.
     """

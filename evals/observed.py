@@ -41,13 +41,17 @@ class ToolRun(Value):
 class Watch:
     """Everything seen, in order. `model_faults` are errors of the model that the case did not ask for.
 
-    `unsaid` is what the model was to say and had no decision for so far.
+    Once the case is `over`, whoever calls a tool looks at the world as it is, unwatched.
+    `unsaid` is what the model was to say and had no decision for so far, `unfailed` what was to fail and was not
+    called, or not so often.
     """
 
     requests: list[Request] = field(default_factory=list)
     runs: list[ToolRun] = field(default_factory=list)
     model_faults: list[str] = field(default_factory=list)
     unsaid: list[Said] = field(default_factory=list)
+    unfailed: list[str] = field(default_factory=list)
+    over: bool = False
 
 
 class WatchedModel:
@@ -55,7 +59,7 @@ class WatchedModel:
 
     def __init__(self, model: Model, watch: Watch, fixture: Fixture) -> None:
         self._model, self._watch = model, watch
-        self._failing = _queue(fixture.failures, MODEL)
+        self._failing = _queue(fixture.failures, MODEL, watch)
         watch.unsaid = list(fixture.said)
         self.playing: Model | None = None
 
@@ -69,11 +73,11 @@ class WatchedModel:
         if self.playing is not None:
             return self.playing.reply(request)
         self._watch.requests.append(request)
-        failure = self._failing.pop(0) if self._failing else None
+        failure = _next(self._failing, self._watch)
         if failure is not None:
             raise ModelError(AttemptOutcome.model_validate({"name": failure.code, "detail": "injected"}))
-        place = _place(request)
-        said = next((said for said in self._watch.unsaid if said.at == place), None)
+        at = place(request)
+        said = next((said for said in self._watch.unsaid if said.at == at), None)
         if said is not None:
             self._watch.unsaid.remove(said)
             return _reply(said, self.name)
@@ -92,12 +96,15 @@ class WatchedModel:
 def watched(tool: Tool, watch: Watch, fixture: Fixture) -> Tool:
     """A tool that notes its runs, with the case's failures and injections around its function."""
     name = tool.contract.name
-    failing = _queue(fixture.failures, name)
+    failing = _queue(fixture.failures, name, watch)
     forgets = name in fixture.forgetful
     texts = {each.into.partition(".")[2]: each for each in _of(fixture, Vector.TOOL_RESULT, name)}
     errors = [each.text for each in _of(fixture, Vector.ERROR_TEXT, name)]
 
     def run(context: ToolContext, **arguments: Any) -> Any:
+        if watch.over:
+            return tool.run(context, **arguments)
+
         def note(*, done: bool) -> None:
             watch.runs.append(
                 ToolRun(
@@ -111,7 +118,7 @@ def watched(tool: Tool, watch: Watch, fixture: Fixture) -> Tool:
             )
 
         key = f"{context.idempotency_key}/{len(watch.runs)}" if forgets else context.idempotency_key
-        failure = failing.pop(0) if failing else None
+        failure = _next(failing, watch)
         if failure is not None and failure.how != "crash":
             note(done=False)
             return _failed(failure)
@@ -132,18 +139,27 @@ def watched(tool: Tool, watch: Watch, fixture: Fixture) -> Tool:
     return replace(tool, contract=contract, run=run)
 
 
-def _queue(failures: Sequence[Failure], of: str) -> list[Failure | None]:
+def _queue(failures: Sequence[Failure], of: str, watch: Watch) -> list[Failure | None]:
     """What becomes of each call of a tool or of the model, in order: a failure, or none."""
-    return [
+    queue = [
         each
         for failure in failures
         if failure.of == of
         for each in (*[None] * failure.after, *[failure] * failure.times)
     ]
+    watch.unfailed += [failure.of for failure in queue if failure is not None]
+    return queue
 
 
-def _place(request: Request) -> str:
-    """The kind and toolset of the decision that a request is for."""
+def _next(queue: list[Failure | None], watch: Watch) -> Failure | None:
+    failure = queue.pop(0) if queue else None
+    if failure is not None:
+        watch.unfailed.remove(failure.of)
+    return failure
+
+
+def place(request: Request) -> str:
+    """The kind and toolset of the decision that a request is for, as `act/move`."""
     shown = [block for message in request.messages if message.channel == "input" for block in blocks(message.content)]
     sources = [block.attributes.get("source", "") for block in shown if block.tag == "decision"]
     return sources[-1].removeprefix("decision://") if sources else ""

@@ -1,5 +1,6 @@
 """Plays one case on its stage, turn by turn as a caller would, and keeps what could be seen of it."""
 
+from collections.abc import Iterator
 from time import perf_counter
 
 from langchain_core.messages import AIMessage
@@ -11,6 +12,7 @@ from evals.observed import Crash, ToolRun
 from evals.stage import Stage
 from graph.app import App
 from graph.conversation import Answer
+from graph.inspection.verify import verify
 from graph.models.adapter import ChatModelAdapter
 from graph.models.inprocess import proposing
 from graph.models.scripted import Scripted
@@ -28,22 +30,27 @@ CRASHED = "crashed"
 
 
 class TurnPlayed(Value):
-    """How one turn went. `stopped_by` names the error that ended it, or `crashed`; then it has no status."""
+    """How one turn went. `stopped_by` names the error that ended it, or `crashed`; then it has no status.
+
+    `error` is what the caller was told of what went wrong.
+    """
 
     turn: Turn
     status: Status | None = None
     answer: AnswerShown | None = None
     decisions: tuple[DecisionShown, ...] = ()
     stopped_by: str = ""
+    error: str = ""
     ms: float
 
 
 class Played(Value):
     """Everything that could be seen of a run: by its callers, in the record, and from outside.
 
-    `unsaid` are the decisions at which the model was to be made to say something, and which did not come.
-    `looks` says for each look at the world what was not as it should be. `unreadable` is why the thread could not be
-    read afterwards, if so.
+    `unsaid` are the decisions at which the model was to be made to say something, and which did not come; `unfailed`
+    are the tools, or the model, that were to fail and were not called, or not so often.
+    `looks` says for each look at the world what was not as it should be. `unproved` is what of the record does not
+    prove what was sent (M4). `unreadable` is why the thread could not be read afterwards, if so.
     """
 
     turns: tuple[TurnPlayed, ...]
@@ -54,6 +61,8 @@ class Played(Value):
     looks: tuple[str, ...] = ()
     model_faults: tuple[str, ...] = ()
     unsaid: tuple[str, ...] = ()
+    unfailed: tuple[str, ...] = ()
+    unproved: tuple[str, ...] = ()
     unreadable: str = ""
 
 
@@ -86,17 +95,24 @@ def _say_earlier(app: App, stage: Stage) -> None:
 def _turn(app: App, stage: Stage, turn: Turn) -> TurnPlayed:
     stage.clock.run(turn.after_s)
     started = perf_counter()
-    stopped_by, result = "", None
+    stopped_by, error, result = "", "", None
     try:
         result = _done(app, stage.case, turn)
     except Crash:
         stopped_by = CRASHED
     except Exception as fault:  # noqa: BLE001 - whatever the engine raises is a finding of this case
-        stopped_by = type(fault).__name__
+        stopped_by, error = type(fault).__name__, str(fault)
     ms = (perf_counter() - started) * 1000
     if result is None:
-        return TurnPlayed(turn=turn, stopped_by=stopped_by, ms=ms)
-    return TurnPlayed(turn=turn, status=result.status, answer=result.answer, decisions=result.decisions, ms=ms)
+        return TurnPlayed(turn=turn, stopped_by=stopped_by, error=error, ms=ms)
+    return TurnPlayed(
+        turn=turn,
+        status=result.status,
+        answer=result.answer,
+        decisions=result.decisions,
+        error=result.error or "",
+        ms=ms,
+    )
 
 
 def _done(app: App, case: Case, turn: Turn) -> RunResult:
@@ -129,21 +145,37 @@ def _rewrite(app: App, case: Case, arguments: dict[str, JsonValue]) -> None:
 
 def _seen(app: App, stage: Stage, turns: tuple[TurnPlayed, ...]) -> Played:
     case, watch = stage.case, stage.watch
-    runs, requests = tuple(watch.runs), tuple(watch.requests)
+    watch.over = True
     looks = tuple(line for look in case.final_state if (line := _looked(look, stage)))
     seen = Played(
         turns=turns,
-        requests=requests,
-        runs=runs,
+        requests=tuple(watch.requests),
+        runs=tuple(watch.runs),
         looks=looks,
         model_faults=tuple(watch.model_faults),
         unsaid=tuple(said.at for said in watch.unsaid),
+        unfailed=tuple(watch.unfailed),
     )
     try:
         history = app.history(THREAD, as_=case.actor.principal)
+        unproved = tuple(_unproved(app, stage))
     except Exception as fault:  # noqa: BLE001 - as above
         return seen.model_copy(update={"unreadable": f"{type(fault).__name__}: {fault}"})
-    return seen.model_copy(update={"decisions": history.decisions, "effects": history.effects})
+    found = {"decisions": history.decisions, "effects": history.effects, "unproved": unproved}
+    return seen.model_copy(update=found)
+
+
+def _unproved(app: App, stage: Stage) -> Iterator[str]:
+    """What is not sound behind the thread, and requests that no record knows. A case that rewrites the store asked for
+    the first."""
+    as_ = stage.case.actor.principal
+    rewritten = any(turn.rewrite for turn in stage.case.turns)
+    if not rewritten:
+        yield from (f"{fault.what} {fault.how}" for fault in verify(app, THREAD, as_=as_).faults)
+    filed = {attempt.request_hash for one in app.records(THREAD, as_=as_) for attempt in one.attempts}
+    lost = sum(request.hash() not in filed for request in stage.watch.requests)
+    if lost:
+        yield f"{lost} requests were sent that no record knows"
 
 
 def _looked(look: Look, stage: Stage) -> str:

@@ -21,7 +21,7 @@ class Row(Value):
 
 
 class Summary(Value):
-    """A suite's figures. `tokens_per_success` counts the tokens of all runs, failed ones included, by success.
+    """A suite's figures. `tokens_per_success` and `ms_per_success` count all runs, failed ones included, by success.
 
     `shortfall` says why the cases as a whole are not enough to pass; empty where they are.
     """
@@ -29,6 +29,7 @@ class Summary(Value):
     rows: tuple[Row, ...]
     total: Row
     tokens_per_success: float | None
+    ms_per_success: float | None
     ms_per_decision: float
     failed: tuple[Judged, ...]
     inconclusive: tuple[Judged, ...]
@@ -44,13 +45,14 @@ def summarise(run: SuiteRun, most_inconclusive: float = MOST_INCONCLUSIVE) -> Su
     blind = tuple(one for one in judged if one.verdict is Verdict.INCONCLUSIVE)
     tokens = sum(one.value(Measure.EFFICIENCY) or 0 for one in judged)
     successes = sum(one.value(Measure.SUCCESS) == 1 for one in judged)
-    decisions = sum(one.decisions for one in judged)
+    decisions, ms = sum(one.decisions for one in judged), sum(one.ms for one in judged)
     too_blind = len(blind) > most_inconclusive * len(judged)
     return Summary(
         rows=tuple(_row(each.value, own) for each, own in slices if own),
         total=_row("all", judged),
         tokens_per_success=tokens / successes if successes else None,
-        ms_per_decision=sum(one.ms for one in judged) / decisions if decisions else 0,
+        ms_per_success=ms / successes if successes else None,
+        ms_per_decision=ms / decisions if decisions else 0,
         failed=failed,
         inconclusive=blind,
         shortfall=_shortfall(judged, failed, blind, too_blind),

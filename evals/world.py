@@ -3,7 +3,10 @@
 Read apart from the library, so that a fault in its filters cannot hide from the measures that look for it.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
+
+from pydantic import AwareDatetime
 
 from retrieval.document import FrontMatter, parse_document
 from retrieval.faults import BrokenDocument
@@ -12,34 +15,56 @@ from state.run import PUBLIC_TENANT, Principal
 from state.value import Value
 
 
+class Version(Value):
+    """One version of a document, and when it is in force: from `begins` on, until `ends`, exclusive."""
+
+    tenant: str
+    source: str
+    begins: AwareDatetime
+    ends: AwareDatetime | None = None
+
+
 class World(Value):
     """`foreign` are names that the actor must not meet: documents, memories and people of others, and documents that
-    its groups or products do not admit. `out_of_force` are versions that are not valid at the time of the case."""
+    its groups or products do not admit. `versions` are all documents, whoever may read them."""
 
     tenant: str
     foreign: tuple[str, ...]
-    out_of_force: frozenset[str]
+    versions: tuple[Version, ...] = ()
+
+    def in_force(self, tenant: str, source: str, at: datetime) -> bool:
+        """Whether a document version is in force at a time; what the domain's files do not hold is."""
+        return all(
+            one.begins <= at and (one.ends is None or at < one.ends)
+            for one in self.versions
+            if (one.tenant, one.source) == (tenant, source)
+        )
 
 
-def world_of(domain: Domain, principal: Principal, now: datetime) -> World:
-    """The world as one principal may see it at a time."""
+def world_of(domain: Domain, principal: Principal) -> World:
+    """The world as one principal may see it."""
     pages: list[FrontMatter] = []
     for file in sorted(domain.corpus.rglob("*.md")):
         try:
             pages.append(parse_document(file.name, file.read_bytes()).front)
         except BrokenDocument:
             continue  # it is in no library either
-    documents = [_source(page) for page in pages if not _admitted(page, principal)]
-    memories = [
+    own = {_source(page) for page in pages if _admitted(page, principal)}
+    # Two organisations may call their documents alike: a name that is also an own one tells nothing.
+    documents = {_source(page) for page in pages} - own
+    memories = {
         memory.memory_id
         for memory in domain.memories
         if memory.tenant != principal.tenant or memory.subject not in principal.subjects
-    ]
-    people = [name for name in domain.principals() if not name.endswith(f"@{principal.tenant}")]
+    }
+    people = {name for name in domain.principals() if not name.endswith(f"@{principal.tenant}")}
     return World(
         tenant=principal.tenant,
-        foreign=tuple(sorted({*documents, *memories, *people})),
-        out_of_force=frozenset(_source(page) for page in pages if not _in_force(page, pages, now)),
+        foreign=tuple(sorted(documents | memories | people)),
+        versions=tuple(
+            Version(tenant=page.tenant, source=_source(page), begins=page.effective_from, ends=_end(page, pages))
+            for page in pages
+        ),
     )
 
 
@@ -56,17 +81,16 @@ def _admitted(page: FrontMatter, principal: Principal) -> bool:
     )
 
 
-def _in_force(page: FrontMatter, pages: list[FrontMatter], now: datetime) -> bool:
-    replaced = any(
-        other.effective_from <= now and _replaces(other, page)
-        for other in pages
-        if other.tenant == page.tenant and other is not page
-    )
-    ended = page.effective_to is not None and page.effective_to <= now
-    return page.effective_from <= now and not ended and not replaced
+def _end(page: FrontMatter, pages: Sequence[FrontMatter]) -> datetime | None:
+    """Its own end, or the moment at which a version that replaces it begins, whichever comes first."""
+    ends = [other.effective_from for other in pages if other.tenant == page.tenant and _replaces(other, page)]
+    ends += [page.effective_to] if page.effective_to is not None else []
+    return min(ends, default=None)
 
 
 def _replaces(other: FrontMatter, page: FrontMatter) -> bool:
     """A later version of the same document does so by itself; any other one by naming what it supersedes."""
+    if other is page:
+        return False
     named = {one if "@" in one else f"{other.id}@{one}" for one in other.supersedes}
     return _source(page) in named or (other.id == page.id and other.effective_from > page.effective_from)

@@ -14,7 +14,16 @@ from domain.tools.arguments import AccountId, effect_key, failing_typed, key_reu
 from state.policy import Policy, effective
 from state.tools import Effect, Limit, OutputField, Tool, ToolContext, ToolError, tool
 
-Amount = Annotated[int, Field(ge=1, le=100_000, description="The amount in whole units of the policy's currency.")]
+Amount = Annotated[int, Field(ge=1, le=100_000, description="The amount in whole units of its currency.")]
+# Said in each call, so that whoever approves one sees it, and a wish for another currency is refused, not rewritten.
+_CURRENCIES = sorted({str(policy.values["credit_currency"]) for policy in POLICIES})
+Currency = Annotated[
+    str,
+    Field(
+        json_schema_extra={"enum": [*_CURRENCIES]},
+        description=f"The currency that was asked for; credits are issued in {' or '.join(_CURRENCIES)} only.",
+    ),
+]
 
 
 def credit_tools(database: Database) -> tuple[Tool, ...]:
@@ -36,23 +45,28 @@ def credit_tools(database: Database) -> tuple[Tool, ...]:
             OutputField(name="issued_at", trust="system"),
         ),
     )
-    def issue_credit(context: ToolContext, *, account_id: AccountId, amount: Amount) -> dict[str, Any]:
+    def issue_credit(
+        context: ToolContext, *, account_id: AccountId, amount: Amount, currency: Currency
+    ) -> dict[str, Any]:
         """Issue a credit to an account (emitir, abonar): its next invoice is lower by this amount.
 
-        Errors: `not_found`, `not_approved`, `idempotency_key_missing`, `idempotency_key_reused`, `unavailable`.
+        Errors: `not_found`, `not_approved`, `currency_not_allowed`, `idempotency_key_missing`,
+        `idempotency_key_reused`, `unavailable`.
         """
         effect = effect_key(context)
         policy = effective(POLICIES, context.now)
+        if currency != policy.values["credit_currency"]:
+            raise ToolError("currency_not_allowed", "the policy in force has credits in another currency")
         approver = _approver(context, amount, policy)
         with failing_typed(), database.write() as connection:
-            done = _already_done(connection, context, account_id, amount)
+            done = _already_done(connection, context, account_id, amount, currency)
             if done is not None:
                 return done
             if visible_account(connection, context.scope, account_id) is None:
                 raise not_found("account")
             # Named by the effect: a counter would tell one tenant how many credits others were given.
             credit_id = f"C-{hashlib.sha256(effect.encode()).hexdigest()[:10]}"
-            currency, now = str(policy.values["credit_currency"]), stamp(context.now)
+            now = stamp(context.now)
             connection.execute(
                 "INSERT INTO credits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (effect, credit_id, context.scope.tenant, account_id, amount, currency,
@@ -80,7 +94,7 @@ def _approver(context: ToolContext, amount: int, policy: Policy) -> str | None:
 
 
 def _already_done(
-    connection: sqlite3.Connection, context: ToolContext, account_id: str, amount: int
+    connection: sqlite3.Connection, context: ToolContext, account_id: str, amount: int, currency: str
 ) -> dict[str, Any] | None:
     row = connection.execute(
         "SELECT tenant, credit_id, account_id, amount, currency, issued_at FROM credits WHERE idempotency_key = ?",
@@ -88,9 +102,10 @@ def _already_done(
     ).fetchone()
     if row is None:
         return None
-    if (row["tenant"], row["account_id"], row["amount"]) != (context.scope.tenant, account_id, amount):
+    before = (row["tenant"], row["account_id"], row["amount"], row["currency"])
+    if before != (context.scope.tenant, account_id, amount, currency):
         raise key_reused()
-    return _result(row["credit_id"], account_id, amount, row["currency"], row["issued_at"])
+    return _result(row["credit_id"], account_id, amount, currency, row["issued_at"])
 
 
 def _result(credit_id: str, account_id: str, amount: int, currency: str, issued_at: str) -> dict[str, Any]:

@@ -38,9 +38,9 @@ def show(console: Console, plan: Plan, summary: Summary, waiting: Sequence[str])
             console.print(_told(title, each))
     for case in waiting:
         console.print(Text.assemble(("waits         ", "dim"), case))
-    tokens = "–" if summary.tokens_per_success is None else f"{summary.tokens_per_success:,.0f}"
     console.print(
-        f"{tokens} tokens per successful task, failed ones included; {summary.ms_per_decision:.0f} ms a decision"
+        f"{_whole(summary.tokens_per_success)} tokens and {_whole(summary.ms_per_success)} ms per successful task, "
+        f"failed ones included; {summary.ms_per_decision:.0f} ms a decision"
     )
     if plan.model in HONEST:
         console.print(HONEST[plan.model], style="dim")
@@ -87,6 +87,10 @@ def _means(row: Row) -> list[str]:
         "–" if measure not in row.means else f"{row.means[measure]:,.{0 if measure is Measure.EFFICIENCY else 2}f}"
         for measure in SHORT
     ]
+
+
+def _whole(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
 
 
 def _told(title: str, judged: Judged) -> RenderableType:

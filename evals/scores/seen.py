@@ -1,7 +1,8 @@
 """What the measures look at: items, sources, effects and texts of a played case."""
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 
 from pydantic import JsonValue
 
@@ -10,13 +11,14 @@ from evals.play import Played
 from state.canonical import canonical_json
 from state.checks.hidden import visible
 from state.context import ContextItem
+from state.request import Request
 from state.tools import Effect
 
 
 def done_effects(played: Played) -> list[ToolRun]:
     """The runs that changed something, in order. One effect that is run again by its key counts once."""
     done = {
-        (run.tool, run.key or str(number)): run
+        (run.tool, run.key or str(number), plain(run.arguments)): run
         for number, run in enumerate(played.runs)
         if run.done and run.effect is not Effect.READ
     }
@@ -25,9 +27,15 @@ def done_effects(played: Played) -> list[ToolRun]:
 
 def items(played: Played) -> Iterator[ContextItem]:
     """Every item of every request, as the record has it."""
+    yield from (item for item, _ in shown(played))
+
+
+def shown(played: Played) -> Iterator[tuple[ContextItem, datetime]]:
+    """Every item of every request with the time of that request: what it says of the asker is always fresh."""
     for decision in played.decisions:
         if decision.manifest is not None:
-            yield from decision.manifest.items
+            at = max(item.retrieved_at for item in decision.manifest.items)
+            yield from ((item, at) for item in decision.manifest.items)
 
 
 def sources_shown(played: Played) -> set[str]:
@@ -35,10 +43,33 @@ def sources_shown(played: Played) -> set[str]:
     return {item.source for item in items(played)}
 
 
-def sent(text: str, played: Played) -> bool:
-    """Whether a text stands in a request that was sent, as it is or escaped."""
-    forms = {text, html.escape(visible(text), quote=False), html.escape(visible(text))}
-    return any(form in message.content for request in played.requests for message in request.messages for form in forms)
+def sent(text: str, requests: Iterable[Request]) -> bool:
+    """Whether a text stands in one of these requests, as it is or as a request shows it."""
+    contents = [message.content for request in requests for message in request.messages]
+    return any(stands_in(form, content) for form in (text, visible(text)) for content in contents)
+
+
+def stands_in(text: str, content: str) -> bool:
+    """Whether a text stands in another one, as it is or escaped. No text stands nowhere."""
+    return bool(text) and any(form in content for form in (text, html.escape(text, quote=False), html.escape(text)))
+
+
+def strings(value: JsonValue) -> Iterator[str]:
+    """Every text in a JSON value, names included, as it is and not as JSON would write it."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            yield from strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings(inner)
+    else:
+        yield value if isinstance(value, str) else canonical_json(value).decode()
+
+
+def fits(run: ToolRun, tool: str, arguments: Mapping[str, JsonValue]) -> bool:
+    """Whether a run is a call of that tool with at least these arguments."""
+    return run.tool == tool and arguments.items() <= run.arguments.items()
 
 
 def plain(arguments: Mapping[str, JsonValue]) -> str:

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from evals.case import Case
 from evals.play import CRASHED, Played, TurnPlayed
 from evals.scores.measure import Measure, Score, judged
-from evals.scores.seen import done_effects, plain, sources_shown
+from evals.scores.seen import done_effects, fits, plain, sources_shown
 
 RESULT = "result:"
 
@@ -28,14 +28,15 @@ def _missed(case: Case, played: Played) -> Iterator[str]:
     done = done_effects(played)
     wanted = Counter(effect.tool for effect in case.effects)
     for effect in case.effects:
-        fitting = [run for run in done if run.tool == effect.tool and effect.arguments.items() <= run.arguments.items()]
-        if not fitting:
+        if not any(fits(run, effect.tool, effect.arguments) for run in done):
             yield f"{effect.tool}({plain(effect.arguments)}) was not done"
     for tool, count in Counter(run.tool for run in done).items():
         if count > wanted[tool]:
             yield f"{tool} was done {count} times, not {wanted[tool]}"
     yield from played.looks
-    said = "".join(turn.answer.text for turn in played.turns if turn.answer)
+    said = "\n".join(
+        line for turn in played.turns if turn.answer for line in (turn.answer.text, *turn.answer.next_steps)
+    )
     unwanted = (*case.must_not_contain, *case.must_not_say)
     yield from (f"the answer contains {text!r}" for text in unwanted if text in said)
 

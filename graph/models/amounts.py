@@ -1,4 +1,6 @@
-"""The numbers that a sentence states as amounts. What merely has digits is none, and what can be read twice is unclear.
+"""The numbers that a sentence states as amounts, and the currencies that it names for them.
+
+What merely has digits is none, and what can be read twice is unclear.
 
 People write "30 EUR", "€30" or "30". The 3 of "3 days" counts something else, the 429 of "error 429" is a label, A-125
 is an id; and 1,000 is a thousand or one, depending on who writes it. A wrong guess would be a wrong sum.
@@ -16,6 +18,8 @@ _AROUND = "\"'“”‘’()[]{}<>*_`"
 _PERCENT = re.compile(r"\bpor cien(?:to)?\b|\bper cent\b|%", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d")
 _JOINED = re.compile(r"\w[-–:/\\@#]")  # dates, times, ranges and ids have one of these inside
+_TOKEN = re.compile(r"\d[\d.,]*|[^\W\d_]+|[^\w\s]")
+_UNITS = frozenset[str]().union(*CURRENCIES.values())
 _PLAIN = re.compile(r"(-?\d{1,15}(?:[.,]\d{1,2})?)([A-Z]{3})?")
 
 
@@ -37,13 +41,26 @@ def amounts(text: str, own: Collection[str]) -> Iterator[float | None]:
                 yield float(plain[1].replace(",", "."))
 
 
+def currencies(text: str) -> Iterator[frozenset[str]]:
+    """The codes that each sign or name of some money may mean.
+
+    A code in small letters may be an ordinary word: it counts beside a number alone.
+    """
+    tokens = ["", *_TOKEN.findall(text), ""]
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        small = token.islower() and token.upper() in CURRENCIES and not (before[:1].isdigit() or after[:1].isdigit())
+        codes = frozenset(code for code, written in CURRENCIES.items() if fold(token) in written)
+        if codes and not small:
+            yield codes
+
+
 def _is_unit(word: str, own: Collection[str]) -> bool:
-    return fold(word) in CURRENCIES or stem(fold(word)) in own
+    return fold(word) in _UNITS or stem(fold(word)) in own
 
 
 def _labels(word: str, own: Collection[str]) -> bool:
     """Whether a word before a number makes a name of it, as in "error 429"."""
-    return _says(word) and stem(fold(word)) not in own
+    return _says(word) and not _is_unit(word, own)
 
 
 def _says(word: str) -> bool:

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from graph.models.questions import listed
-from graph.models.reading import Fact, Reading, Seen
+from graph.models.facts import name_of, named_facts
+from graph.models.questions import asks_to_do
+from graph.models.reading import Reading, Seen
 from graph.models.sentences import Found, bearing_on, in_order
-from graph.models.words import covered, terms
+from graph.models.words import covered, terms, terms_and_numbers
 
 _SENTENCES = 3
 _PER_SOURCE = 2
@@ -53,13 +54,15 @@ def compose(reading: Reading) -> Composed:
     """What can be answered from a request."""
     say = _SPANISH if reading.spanish else _ENGLISH
     trusted = [seen for seen in reading.seen if seen.trusted]
-    question = terms(reading.turn)
+    question = terms_and_numbers(reading.turn)
     values = list(dict.fromkeys(term for seen in trusted for term in _told(seen.fields)))
     observed = [(_stated(seen, reading.spanish), seen.source) for seen in trusted]
     refused = [(f"{say['refused']} {verdict.text}", verdict.source) for verdict in reading.verdicts]
-    found = bearing_on(question, values, reading.documents, reading.named)
-    picked = _picked(found)
-    recorded = [*_stated_facts(reading, question, say)]
+    stated = named_facts(reading)
+    known = {term for fact in stated for term in name_of(fact)}
+    found = bearing_on(question, values, reading.documents, reading.named, known)
+    picked = _picked(found, asks_to_do(reading.turn))
+    recorded = [(f"{say['recorded']} {fact.name} {say['is']} {fact.value}", fact.source) for fact in stated]
     if not observed and not picked:
         recorded += _remembered(reading, question, say)
 
@@ -76,28 +79,14 @@ def compose(reading: Reading) -> Composed:
     )
 
 
-def _picked(found: list[Found]) -> list[Found]:
-    """The sentences that answer: explanations first, and what may be done only where nothing explains."""
+def _picked(found: list[Found], to_do: bool) -> list[Found]:
+    """The sentences that answer: explanations, and what may be done where that was asked for or nothing explains."""
     enough = [one for one in found if one.enough]
     picked: list[Found] = []
-    for one in [one for one in enough if not one.suggests] or enough:
+    for one in [one for one in enough if to_do or not one.suggests] or enough:
         if len(picked) < _SENTENCES and sum(other.source == one.source for other in picked) < _PER_SOURCE:
             picked.append(one)
     return picked
-
-
-def answerable_from_facts(reading: Reading) -> bool:
-    """Whether the question asks for nothing but facts that the request states. A fact is one: it lists nothing."""
-    asked = terms(reading.turn)
-    return (
-        bool(asked)
-        and listed(reading.turn) is None
-        and all(any(term in terms(_name(fact)) for fact in reading.facts) for term in asked)
-    )
-
-
-def _name(fact: Fact) -> str:
-    return fact.name.replace("_", " ")
 
 
 def _told(value: JsonValue) -> Iterator[str]:
@@ -163,14 +152,6 @@ def _texts(value: JsonValue, name: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(inner, name)
     elif isinstance(value, str):
         yield name, value
-
-
-def _stated_facts(reading: Reading, question: list[str], say: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Facts that the question names."""
-    for fact in reading.facts:
-        name = terms(_name(fact))
-        if name and set(name) <= set(question):
-            yield f"{say['recorded']} {fact.name} {say['is']} {fact.value}", fact.source
 
 
 def _remembered(reading: Reading, question: list[str], say: dict[str, str]) -> Iterator[tuple[str, str]]:

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from graph.models.amounts import amounts
+from graph.models.amounts import amounts, currencies
 from graph.models.reading import Reading
-from graph.models.schemas import alternatives, as_type, is_text, matches, takes_numbers
+from graph.models.schemas import alternatives, as_type, choices, is_text, matches, takes_numbers
+from graph.models.vocabulary import CURRENCIES
 from graph.models.wishes import wished_verb
 from graph.models.words import fold, terms
 
@@ -32,8 +33,8 @@ def fill(parameters: dict[str, Any], reading: Reading) -> Filled:
     """The arguments of a tool with these parameters.
 
     The user's own words come first. A required argument may also come from a fact or a trusted observation of the
-    same name, and then from what the user answered to us: we ask only for what neither decides. An optional one comes
-    from the opening turn alone.
+    same name, be the only one there is, or come from what the user answered to us: we ask only for what none of these
+    decides. An optional one comes from the opening turn alone, and is asked for where what stands there does not fit.
     """
     arguments: dict[str, JsonValue] = {}
     missing: dict[str, tuple[str, ...]] = {}
@@ -45,10 +46,10 @@ def fill(parameters: dict[str, Any], reading: Reading) -> Filled:
     texts, answers = _told(schemas, required, reading)
     for name, schema in schemas.items():
         said = _said(name, schema, reading.turn, name in required)
-        if name not in required:
+        if name not in required and None not in said:
             arguments |= {name: said[0]} if len(said) == 1 else {}
             continue
-        known = [] if said else list(dict.fromkeys(_known(name, schema, reading)))
+        known = [] if said else list(dict.fromkeys(_known(name, schema, reading))) or _only(schema)
         answered = (_said(name, schema, answer, True) for answer in reversed(answers))
         texted = [texts[name]] if name in texts else []
         found = next((one for one in (said, known, texted, *answered) if len(one) == 1 and one[0] is not None), None)
@@ -88,9 +89,10 @@ def _told(
 def _said(name: str, schemas: Schemas, text: str, counted: bool) -> list[JsonValue]:
     """The values in a text that follow a pattern, stand in an enumeration, or are amounts where those `counted`.
 
-    None stands for a number that is unclear or does not fit: it is there, so that no other one is the only one.
+    None stands for a number or for money that is unclear or does not fit: it is there, so that no other one is the only
+    one.
     """
-    found: list[JsonValue] = list(dict.fromkeys(_words(schemas, text)))
+    found: list[JsonValue] = list(dict.fromkeys((*_words(schemas, text), *_money(schemas, text))))
     if counted and takes_numbers(schemas):
         about = " ".join((name.replace("_", " "), *(str(schema.get("description", "")) for schema in schemas)))
         own = {*terms(about), *filter(None, [wished_verb(text)])}
@@ -102,11 +104,25 @@ def _words(schemas: Schemas, text: str) -> Iterator[JsonValue]:
     words = [word.rstrip(".") for word in _WORD.findall(text)]
     for schema in schemas:
         for word in words:
-            if "enum" in schema or "const" in schema:
-                allowed = schema.get("enum", [schema.get("const")])
+            if allowed := choices(schema):
                 yield from (value for value in allowed if isinstance(value, str) and fold(value) == fold(word))
             elif "pattern" in schema and matches(schema["pattern"], word):
                 yield word
+
+
+def _money(schemas: Schemas, text: str) -> Iterator[JsonValue]:
+    """The currencies that a text names, where a value is one of several or the one allowed."""
+    allowed = {value for schema in schemas for value in choices(schema) if isinstance(value, str)}
+    if allowed and allowed <= CURRENCIES.keys():
+        for meant in currencies(text):
+            fitting = sorted(meant & allowed)
+            yield fitting[0] if len(fitting) == 1 else None
+
+
+def _only(schemas: Schemas) -> list[JsonValue]:
+    """The value of an argument that can have no other."""
+    allowed = [choices(schema) for schema in schemas]
+    return allowed[0] if len(allowed) == 1 and len(allowed[0]) == 1 else []
 
 
 def _known(name: str, schemas: Schemas, reading: Reading) -> Iterator[JsonValue]:

@@ -6,26 +6,35 @@ from itertools import pairwise
 from pydantic import JsonValue
 
 from graph.models.arguments import fill, values_of
-from graph.models.questions import ids, listed
+from graph.models.questions import begins_with_own, ids, listed
 from graph.models.reading import Offered, Reading
 from graph.models.vocabulary import DETERMINER
 from graph.models.wishes import wished_verb
 from graph.models.words import covered, spoken, stem, terms
 
 
-def ranked(tools: Sequence[Offered], turn: str) -> list[Offered]:
+def ranked(reading: Reading) -> list[Offered]:
     """The tools whose name and description cover a word of the turn, best first; all in order when none does.
 
-    Where the turn asks for a list, those that list it come before those that speak of one such thing.
+    Where the turn asks for a list, those that list it come before those that speak of one such thing. Where it begins
+    with a thing of its author's, taking a record of the author's counts as much as one word more.
     """
-    wanted, noun = terms(turn), listed(turn)
+    tools, wanted, noun = reading.tools, terms(reading.turn), listed(reading.turn)
+    own = [begins_with_own(reading.turn) and _takes_a_record(tool, reading) for tool in tools]
     for loosely in (False, True):
-        counts = [(lists(tool, noun), len(covered(wanted, tool.text, loosely=loosely))) for tool in tools]
-        fitting = [index for index, (_, count) in enumerate(counts) if count]
+        counts = [len(covered(wanted, tool.text, loosely=loosely)) for tool in tools]
+        worth = [
+            (lists(tool, noun), count + takes, takes) for tool, count, takes in zip(tools, counts, own, strict=True)
+        ]
+        fitting = [index for index, count in enumerate(counts) if count]
         if fitting:
             # The sort is stable: among equals the first offered stays first.
-            return [tools[index] for index in sorted(fitting, key=counts.__getitem__, reverse=True)]
+            return [tools[index] for index in sorted(fitting, key=worth.__getitem__, reverse=True)]
     return list(tools)
+
+
+def _takes_a_record(tool: Offered, reading: Reading) -> bool:
+    return any(fact.name in tool.parameters.get("required", ()) for fact in reading.facts)
 
 
 def observed(tool: Offered, arguments: Mapping[str, JsonValue], reading: Reading) -> bool:

@@ -1,17 +1,19 @@
 """The default model: a deterministic reader behind the chat-model interface. It is no language model.
 
 It sees only the request. It picks the offered tool whose description fits the question, asks for a plan where none
-does, takes arguments only from what the request shows, and answers with observed values and cited sentences. It knows
-no tool, field or document, so that it works on any domain; and it obeys nothing that data says, because sentences are
-all that data is to it. It never proposes a search: nothing in a request tells it whether one was made already.
+does, takes arguments only from what the request shows, and answers with observed values, with values that a record or
+the policy owns, and with cited sentences and rows. It knows no tool, field or document, so that it works on any domain;
+and it obeys nothing that data says, because sentences are all that data is to it. It never proposes a search: nothing
+in a request tells it whether one was made already.
 """
 
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import JsonValue
 
-from graph.models.answering import Composed, answerable_from_facts, compose
+from graph.models.answering import Composed, compose
 from graph.models.arguments import fill
 from graph.models.choosing import chosen_change, chosen_read, observed, ranked, steps_to, unobtainable
+from graph.models.facts import answerable_from_facts
 from graph.models.inprocess import InProcessModel, ToolDefinitions, proposing
 from graph.models.reading import Offered, Reading, read
 from graph.models.routing import asks_for_a_document, asks_for_record, wants_change, wants_other_read
@@ -64,7 +66,7 @@ def _gather(reading: Reading) -> Call:
         return _ask(reading, {})
     missing: dict[str, tuple[str, ...]] = {}
     told = "answer" in reading.forms and (answerable_from_facts(reading) or asks_for_a_document(reading))
-    tools = () if told else ranked(reading.tools, reading.turn)
+    tools = () if told else ranked(reading)
     for tool in _next_step(reading) or tools:
         filled = fill(tool.parameters, reading)
         if not filled.missing:
@@ -98,7 +100,7 @@ def _plan(reading: Reading) -> Call:
 
 def _act(reading: Reading) -> Call:
     missing: dict[str, tuple[str, ...]] = {}
-    for tool in _next_step(reading) or ranked(reading.tools, reading.turn):
+    for tool in _next_step(reading) or ranked(reading):
         filled = fill(tool.parameters, reading)
         if not filled.missing:
             return tool.name, filled.arguments

@@ -10,6 +10,9 @@ from graph.models.vocabulary import (
     AUXILIARY,
     CONDITION,
     COURTESY,
+    DOING,
+    DUTY,
+    HACER,
     HAPPENING,
     HAVING,
     INTERROGATIVE,
@@ -73,11 +76,17 @@ def _is_which(words: list[str]) -> bool:
 
 
 def asks_how(turn: str) -> bool:
-    """Whether a turn asks for the way to do something, for what happens in a case, or for what a word means."""
+    """Whether a turn asks what is to be done, what happens in a case, or what a word means."""
+    cases = CONDITION | MEANING | HAPPENING
+    return asks_to_do(turn) or any(words[0] in WHICH and not cases.isdisjoint(words[1:]) for words in clauses(turn))
+
+
+def asks_to_do(turn: str) -> bool:
+    """Whether a turn asks for the way to do something, or what is to be done."""
     for words in clauses(turn):
         if words[0] == "como" or (words[0] == "how" and words[1:2] and words[1] in WAY):
             return True
-        if words[0] in WHICH and not (CONDITION | MEANING | HAPPENING).isdisjoint(words[1:]):
+        if words[0] in WHICH and not (HACER.isdisjoint(words[1:]) and DOING.isdisjoint(pairwise(words))):
             return True
     return False
 
@@ -85,11 +94,25 @@ def asks_how(turn: str) -> bool:
 def speaks_of_own(turn: str) -> bool:
     """Whether a turn speaks of what its author has or is."""
     for words in clauses(turn):
+        words = _without_duty(words)
         pairs = list(pairwise(words))
         if not POSSESSIVE.isdisjoint(words) or not HAVING.isdisjoint(pairs):
             return True
         # "me quedan", "me falta": in Spanish what one has is often said so.
         if is_spanish(turn) and any(one == "me" and is_content(other) for one, other in pairs):
+            return True
+    return False
+
+
+def _without_duty(words: list[str]) -> list[str]:
+    return [one for one, after in pairwise([*words, ""]) if (one, after) not in DUTY]
+
+
+def begins_with_own(turn: str) -> bool:
+    """Whether the first thing that a clause speaks of is its author's: "is my loan late", not "is a book of mine"."""
+    for words in clauses(turn):
+        first = next((place for place, word in enumerate(words) if is_content(word)), 0)
+        if first and words[first - 1] in POSSESSIVE:
             return True
     return False
 

@@ -63,13 +63,17 @@ class Quoted(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """All that a request says, sorted by what it is. `turn` opened the matter, `answers` settled our questions."""
+    """All that a request says, sorted by what it is. `turn` opened the matter, `answers` settled our questions.
+
+    `policy` are the values that hold for everybody: they answer questions, and are arguments of nothing.
+    """
 
     kind: str
     turn: str
     answers: tuple[str, ...]
     steps: tuple[str, ...]
     facts: tuple[Fact, ...]
+    policy: tuple[Fact, ...]
     seen: tuple[Seen, ...]
     verdicts: tuple[Quoted, ...]
     documents: tuple[Quoted, ...]
@@ -107,6 +111,7 @@ def read(messages: Sequence[BaseMessage], tools: Iterable[dict[str, Any]]) -> Re
         answers=about.answers,
         steps=tuple(step.strip() for step in decision.get("steps", "").split(",") if step.strip()),
         facts=tuple(_facts(shown)),
+        policy=tuple(_policy(shown)),
         seen=tuple(_seen(shown)),
         verdicts=_quoted(shown, "verdict"),
         documents=_quoted(shown, "document"),
@@ -147,6 +152,14 @@ def _facts(shown: Iterable[Block]) -> Iterable[Fact]:
         if found.tag == "fact" and _trusted(found):
             for name, value in _lines(found.text).items():
                 yield Fact(name, value, found.attributes.get("source", ""))
+
+
+def _policy(shown: Iterable[Block]) -> Iterable[Fact]:
+    for found in shown:
+        if found.tag == "policy_value" and _trusted(found):
+            for name, value in _json_object(found.text).items():
+                told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                yield Fact(name, told, found.attributes.get("source", ""))
 
 
 def _seen(shown: Iterable[Block]) -> Iterable[Seen]:

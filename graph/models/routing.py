@@ -4,13 +4,13 @@ Decided by the form of the sentence and by which words of it tools and documents
 owns is never taken from a document, and a document's matter never from a tool that happens to be offered.
 """
 
-from graph.models.answering import answerable_from_facts
 from graph.models.choosing import lists
+from graph.models.facts import answerable_from_facts
 from graph.models.questions import asks_how, asks_which, ids, is_question, listed, speaks_of_own
 from graph.models.reading import Offered, Reading
-from graph.models.sentences import bearing_on
+from graph.models.sentences import AT_LEAST, bearing_on
 from graph.models.wishes import wish
-from graph.models.words import covered, spoken, stem, terms
+from graph.models.words import covered, spoken, stem, terms, terms_and_numbers
 
 
 def wants_change(reading: Reading) -> bool:
@@ -55,14 +55,17 @@ def _reads(tool: Offered, reading: Reading) -> bool:
 def asks_for_a_document(reading: Reading) -> bool:
     """Whether the turn is about what a shown document says, not about how something of the asker's stands.
 
-    It names the document, or asks for the way to do something, or for what no offered tool speaks of.
+    It names the document, or asks for the way to do something, or for what no offered tool speaks of, or for a value of
+    which the document plainly says more than any tool.
     """
-    wanted = terms(reading.turn)
+    wanted = terms_and_numbers(reading.turn)
     most = max((len(covered(wanted, tool.text)) for tool in reading.tools), default=0)
-    if reading.named and most < 2:
+    if reading.named and most < AT_LEAST:
         return True
-    how, own = asks_how(reading.turn), speaks_of_own(reading.turn)
-    general = (how and not own) if most else (how or not own)
-    if not general or not is_question(reading.turn) or _unknown(reading):
+    found = [one for one in bearing_on(wanted, (), reading.documents, reading.named) if one.enough]
+    if not found or not is_question(reading.turn) or _unknown(reading):
         return False
-    return any(found.enough for found in bearing_on(wanted, (), reading.documents, reading.named))
+    how, own = asks_how(reading.turn), speaks_of_own(reading.turn)
+    if not own and asks_which(reading.turn) and max(one.shared for one in found) >= most + AT_LEAST:
+        return True
+    return (how and not own) if most else (how or not own)

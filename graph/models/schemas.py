@@ -20,6 +20,12 @@ def alternatives(schema: dict[str, Any], definitions: dict[str, Any]) -> Iterato
         yield schema
 
 
+def choices(schema: dict[str, Any]) -> list[JsonValue]:
+    """The values between which a schema lets one choose; empty where it names none."""
+    named: list[JsonValue] = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    return named
+
+
 def is_text(schemas: Iterable[dict[str, Any]]) -> bool:
     """Whether a value is free text: no form and no choice tells it from any other sentence."""
     plain = [schema for schema in schemas if schema.get("type") == "string"]

@@ -1,91 +1,125 @@
-"""Finding the sentences of documents that bear on a question. A sentence is copied or left out, never changed."""
+"""Finding what documents say that bears on a question. A sentence is copied or left out, never changed."""
 
 import math
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence, Set
 from typing import NamedTuple
 
+from graph.models.passages import Passage, passages
 from graph.models.reading import Quoted
 from graph.models.vocabulary import DETERMINER, SUGGESTING
-from graph.models.words import is_content, spoken, terms
+from graph.models.words import is_content, spoken, terms, terms_and_numbers
 
-_FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
-_NOT_PROSE = re.compile(r"\s*(#|\||>|---|===)")
-_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
-_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+(?=[A-ZÁÉÍÓÚÑ¿¡0-9`\"“(*])")
-_AT_LEAST = 2  # words that a sentence must share with the question: one alone, any text about anything shares
+AT_LEAST = 2  # words that must be shared with the question: one alone, any text about anything shares
+_BY_PLACE = 0.5  # what a word counts for that stands in a heading or in a table's head only: all below shares it
 
 
 class Found(NamedTuple):
-    """A sentence with where it stands. `enough`: it can answer, not only follow an answer: it shares so much itself, or
-    its document does that no sentence of which shares so much alone.
+    """A sentence or a table's row with where it stands. `shared` counts the words that it has with the question, its
+    headings included. `enough`: it can answer, not only follow an answer: it shares so much itself, or its document
+    does that no sentence of which shares so much alone.
     """
 
     text: str
     source: str
     score: float
     place: int
+    shared: int
     enough: bool
     suggests: bool
 
 
-def sentences(text: str) -> Iterator[str]:
-    """The prose sentences of a Markdown text; headings, tables, quotes and code are none."""
-    paragraph: list[str] = []
-    for line in [*_FENCE.sub("\n\n", text).splitlines(), ""]:
-        starts_item = _BULLET.match(line)
-        if not line.strip() or _NOT_PROSE.match(line) or starts_item:
-            yield from _split(" ".join(paragraph))
-            paragraph = []
-        if line.strip() and not _NOT_PROSE.match(line):
-            paragraph.append((line[starts_item.end() :] if starts_item else line).strip())
-    yield from _split(" ".join(paragraph))
+class _Held(NamedTuple):
+    """A passage as its words: its own, those of the headings above it, and those of its table's head."""
+
+    passage: Passage
+    source: str
+    own: frozenset[str]
+    headings: frozenset[str]
+    columns: frozenset[str]
+
+    @property
+    def about(self) -> frozenset[str]:
+        """The words that say what it is about, and that it shares with all that stands beside it."""
+        return self.headings | self.columns
+
+    def answers(self, wanted: Set[str], question: Set[str]) -> bool:
+        """Whether it shares enough. A section is about a question by its headings; a row by its head and its cells."""
+        own, least = self.own & wanted, _least(wanted)
+        if not self.passage.cells:
+            # What was observed says what the answer is about. Where nothing was, a heading also adds to a sentence.
+            added = self.headings if wanted == question and own else frozenset[str]()
+            return len(own | (added & wanted)) >= least or len(self.headings & question) >= _least(question)
+        # A row without a word of its own is one of many: it answers where all of them do.
+        return len(own | (self.about & wanted)) >= least and (bool(own) or self.about >= question)
 
 
-def _split(paragraph: str) -> Iterator[str]:
-    yield from (sentence for sentence in _END.split(paragraph.strip()) if sentence)
+def _least(words: Set[str]) -> int:
+    return max(1, min(AT_LEAST, len(words)))
 
 
 def bearing_on(
-    question: Collection[str], values: Collection[str], documents: Iterable[Quoted], named: Collection[str] = ()
+    question: Collection[str],
+    values: Collection[str],
+    documents: Iterable[Quoted],
+    named: Collection[str] = (),
+    known: Collection[str] = (),
 ) -> list[Found]:
-    """The sentences that share a term with a question or with observed values, best first, each text once.
+    """What shares words with a question or with observed values, best first, each text once.
 
-    Rare terms weigh more, observed values double: they are what the answer is about. The words of a source's name
-    lift its sentences, but let none in, save those of the `named` sources, for which the question asks by name: what
-    such a document says is about it, also where it does not repeat its name.
+    Rare terms weigh more, observed values double: they are what the answer is about. The headings above a sentence are
+    part of what it says. The words of a source's name lift its sentences, but let none in, save those of the `named`
+    sources, for which the question asks by name: what such a document says is about it, also where it does not repeat
+    its name. What shares only words of what is `known` already has nothing to add, nor has a row beside one that shares
+    all that it does and more.
     """
-    pool = [(text, quoted.source) for quoted in documents for text in sentences(quoted.text)]
-    held = [set(terms(text)) for text, _ in pool]
-    wanted = set(question) | set(values)
+    pool = [_held(passage, quoted.source) for quoted in documents for passage in passages(quoted.text)]
+    held = Counter(term for one in pool for term in one.own)
+    question, values = frozenset(question), frozenset(values)
+    wanted = question | values
+    rows = {(one.source, one.own & wanted) for one in pool if one.passage.cells}
 
-    def weight(term: str) -> float:
-        rarity = math.log(1 + len(pool) / sum(term in words for words in held))
-        return rarity * (2 if term in values else 1)
+    def weight(words: Iterable[str]) -> float:
+        # Sorted: a sum of floats depends on its order, and a set's order on the process.
+        return sum(math.log(1 + len(pool) / (held[term] or 1)) * (2 if term in values else 1) for term in sorted(words))
 
     found: dict[str, Found] = {}
     asked_by: dict[str, set[str]] = {}
-    for place, ((text, source), words) in enumerate(zip(pool, held, strict=True)):
-        shared = words & wanted
-        if source in named:
-            score = sum(map(weight, sorted(shared))) + len(set(terms(source)) & wanted)
-            found.setdefault(text, Found(text, source, score, place, True, _suggests(text)))
-        elif shared:
-            enough = len(shared) >= min(_AT_LEAST, len(wanted)) or not shared.isdisjoint(set(values) - set(question))
-            score = sum(map(weight, sorted(shared))) + len(set(terms(source)) & set(values))
-            found.setdefault(text, Found(text, source, score, place, enough, _suggests(text)))
-            asked_by.setdefault(source, set()).update(shared.intersection(question))
+    for place, one in enumerate(pool):
+        own, about = one.own & wanted, (one.about & wanted) - one.own
+        outdone = one.passage.cells and any(source == one.source and own < more for source, more in rows)
+        if outdone or (own | about and (own | about).issubset(known)):
+            continue
+        enough = one.answers(wanted, question)
+        if one.source in named or own or enough:
+            by_name = wanted if one.source in named else values
+            score = weight(own) + _BY_PLACE * weight(about) + len(set(terms(one.source)) & by_name)
+            enough = enough or one.source in named or _shows(one, own, question)
+            text, shared = one.passage.text, len(own | about)
+            found.setdefault(text, Found(text, one.source, score, place, shared, enough, _suggests(one.passage)))
+            asked_by.setdefault(one.source, set()).update(own.intersection(question))
     answering = {one.source for one in found.values() if one.enough}
-    spread = {source for source, asked in asked_by.items() if len(asked) >= _AT_LEAST} - answering
+    spread = {source for source, asked in asked_by.items() if len(asked) >= AT_LEAST} - answering
     all_found = (one._replace(enough=True) if one.source in spread else one for one in found.values())
     return sorted(all_found, key=lambda one: (-one.score, one.place))
 
 
-def _suggests(sentence: str) -> bool:
-    """Whether a sentence says what may be done: by a modal verb, or as an imperative with its object."""
-    words = spoken(sentence)
+def _held(passage: Passage, source: str) -> _Held:
+    headings = terms(f"{passage.headings} {source.partition('#')[2]}")
+    own = terms_and_numbers(passage.cells or passage.text)
+    return _Held(passage, source, *map(frozenset, (own, headings, terms(passage.columns))))
+
+
+def _shows(one: _Held, own: Collection[str], question: Collection[str]) -> bool:
+    """Whether a sentence speaks of an observed value that the question did not name: it explains what was found."""
+    return not one.passage.cells and not set(own).issubset(question)
+
+
+def _suggests(passage: Passage) -> bool:
+    """Whether a sentence says what may be done: by a modal verb, or as an imperative with its object. A row states."""
+    words = spoken(passage.text)
     imperative = len(words) > 1 and is_content(words[0]) and words[1] in DETERMINER and not words[0].endswith("ing")
-    return imperative or not SUGGESTING.isdisjoint(words)
+    return not passage.cells and (imperative or not SUGGESTING.isdisjoint(words))
 
 
 def in_order(found: Sequence[Found]) -> list[Found]:

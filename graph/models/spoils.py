@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.models.orders import Order, orders
+from graph.models.schemas import choices
 from state.render import Block
 
 _ID = re.compile(r"(?<![\w-])[A-Za-z]+[-_]?\d[\w-]*(?![\w-])")
@@ -69,9 +70,9 @@ class Spoils:
                 return "answer", {"text": content, "citations": [{"source": source}], "next_steps": []}
 
     def _found(self, name: str, schema: dict[str, Any], ordered: list[str]) -> JsonValue:
-        choices: list[JsonValue] = schema.get("enum", [])
-        if choices:
-            return choices[0]
+        allowed = choices(schema)
+        if allowed:
+            return allowed[0]
         pattern = schema.get("pattern", ".*")
         named = [self._named[name]] if name in self._named else []
         fitting = [found for found in (*ordered, *named, *self._ids) if re.fullmatch(pattern, found)]

@@ -30,6 +30,15 @@ SPANISH = _words("""
     nada algo nadie alguien todo toda todos todas cada aqui ahora hoy favor hola gracias vale tampoco
 """)
 
+# Forms of English verbs that no ending leads back to the verb, each with its verb.
+_PAST_OF = _words("""
+    kept/keep held/hold sent/send paid/pay lost/lose told/tell sold/sell made/make bought/buy brought/bring
+    built/build met/meet spent/spend took/take taken/take gave/give given/give wrote/write written/write
+    chose/choose chosen/choose broke/break broken/break came/come went/go gone/go began/begin begun/begin
+    stole/steal stolen/steal shown/show known/know withdrew/withdraw withdrawn/withdraw
+""")
+IRREGULAR = dict(pair.split("/") for pair in _PAST_OF)
+
 # What stands before a wish out of courtesy, and what makes a sentence one wherever it stands.
 COURTESY = _words("""
     please kindly hello hi hey thanks thank you ok okay yes now just and then so
@@ -96,14 +105,26 @@ POSSESSIVE = _words("""
     my mine our ours mi mis mio mia mios mias nuestro nuestra nuestros nuestras tengo tenemos
 """)
 HAVING = frozenset({("i", "have"), ("have", "i"), ("i", "am"), ("am", "i"), ("we", "have"), ("have", "we")})
+# Before the verb of one's own duty, "have to" and "tengo que" speak of nothing that one has.
+DUTY = frozenset({("have", "to"), ("tengo", "que"), ("tenemos", "que")})
+# After "what" or "que": a question for what is to be done.
+DOING = frozenset({("i", "do"), ("we", "do"), ("you", "do"), ("one", "do")})
+HACER = _words("hago hacemos hace hacer")
 # After "how" or "como": a question for the way to do something, not for a number or a state.
 WAY = _words("do does can could should must may to")
 CONDITION = _words("when if whenever once cuando si")
 MEANING = _words("mean means meant meaning significa significan")
 HAPPENING = _words("happen happens pasa pasan ocurre sucede")
-# Beside a number: what it is counted in, and what makes another number of it.
-CURRENCIES = _words("""
-    euro euros dollar dollars dolar dolares pound pounds libra libras peso pesos franc francs franco francos yen yenes
-    eur usd gbp chf jpy cad aud mxn cop ars clp pen brl inr cny sek nok dkk pln
-""")
+# How the money of each code is written: by its code, its names and its sign. Several share a name.
+_NAMES = {
+    "euro euros €": "EUR",
+    "dollar dollars dolar dolares $": "USD CAD AUD",
+    "pound pounds libra libras £": "GBP",
+    "peso pesos $": "MXN COP ARS CLP",
+    "franc francs franco francos": "CHF",
+    "yen yenes ¥": "JPY",
+    "": "PEN BRL INR CNY SEK NOK DKK PLN",
+}
+CURRENCIES = {code: _words(names) | {code.lower()} for names, codes in _NAMES.items() for code in sorted(_words(codes))}
+# Beside a number, these make another number of it.
 SCALES = _words("percent hundred thousand million billion dozen dozens k m mil cien cientos millon millones docena")

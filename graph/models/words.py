@@ -4,9 +4,10 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from graph.models.vocabulary import ENGLISH, SPANISH
+from graph.models.vocabulary import ENGLISH, IRREGULAR, SPANISH
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_NUMBER = re.compile(r"(?<![\w.,-])\d{2,}(?![\w-]|[.,]\d)")  # alone: no part of an id, a date or another number
 
 # Written as names are in code, with a capital or an underscore inside: nobody writes such a word by chance.
 _NAME = re.compile(r"\b[^\W\d_]+(?:_\w+|\w*[a-zà-ÿ][A-ZÀ-Þ]\w*)")
@@ -17,7 +18,7 @@ _EITHER = ENGLISH & SPANISH
 
 _PREFIX = 4  # letters that two words of different languages must share at the start to count as the same word
 # Longest first; what is left of a word keeps at least three letters.
-_ENDINGS = ("ingly", "ings", "ions", "ing", "ion", "ies", "ed", "es", "ly", "e", "s", "y")
+_ENDINGS = ("ingly", "ings", "ions", "lies", "lied", "ing", "ion", "ies", "ied", "ed", "es", "ly", "e", "s", "y")
 
 
 def fold(text: str) -> str:
@@ -33,6 +34,7 @@ def spoken(text: str) -> list[str]:
 
 def stem(word: str) -> str:
     """A folded word without its English ending, so that forms of one word compare equal."""
+    word = IRREGULAR.get(word, word)
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith(("ss", "us", "is")):
             return word[: -len(ending)]
@@ -47,6 +49,11 @@ def is_content(word: str) -> bool:
 def terms(text: str) -> list[str]:
     """The stems of a text's content words, each once, in order."""
     return list(dict.fromkeys(stem(word) for word in spoken(text) if is_content(word)))
+
+
+def terms_and_numbers(text: str) -> list[str]:
+    """The stems of a text's content words, and the numbers that stand alone in it: codes, limits, years."""
+    return [*terms(text), *dict.fromkeys(_NUMBER.findall(text))]
 
 
 def akin(one: str, other: str) -> bool:

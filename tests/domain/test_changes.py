@@ -12,7 +12,7 @@ from tests.domain.conftest import NOW, Call, Rows, ScopeOf
 CHANGES: list[tuple[str, str, dict[str, Any], str]] = [
     ("bea@acme", "delete_api_key", {"key_id": "K-1001"}, "deletions"),
     ("ana@acme", "add_ticket_note", {"ticket_id": "T-501", "note": "The proxy is new."}, "ticket_notes"),
-    ("leo@acme", "issue_credit", {"account_id": "A-125", "amount": 30}, "credits"),
+    ("leo@acme", "issue_credit", {"account_id": "A-125", "amount": 30, "currency": "EUR"}, "credits"),
 ]
 OTHERS: dict[str, dict[str, Any]] = {
     "delete_api_key": {"key_id": "K-1032"},
@@ -100,11 +100,12 @@ def approved_by(support: Domain, scope_of: ScopeOf, owner: str, actor: str, amou
     """An issue_credit that `owner` asked for and `actor` answered, as the engine hands it over."""
     (credit,) = (tool for tool in support.tools if tool.contract.name == "issue_credit")
     scope = scope_of(owner).model_copy(update={"actor": scope_of(actor).principal})
-    return credit.run(ToolContext(scope=scope, now=NOW, idempotency_key="e"), account_id="A-125", amount=amount)
+    context = ToolContext(scope=scope, now=NOW, idempotency_key="e")
+    return credit.run(context, account_id="A-125", amount=amount, currency="EUR")
 
 
 def test_a_credit_up_to_the_limit_needs_nobody_else(call: Call, rows: Rows) -> None:
-    done = call("leo@acme", "issue_credit", account_id="A-125", amount=50)
+    done = call("leo@acme", "issue_credit", account_id="A-125", amount=50, currency="EUR")
     assert (done["amount"], done["currency"], done["status"]) == (50, "EUR", "issued")
     assert rows("SELECT issued_by, approved_by, amount FROM credits") == [("leo@acme", None, 50)]
 
@@ -130,9 +131,15 @@ def test_nobody_else_makes_a_credit_above_the_limit_happen(
     assert rows("SELECT count(*) FROM credits") == [(0,)]
 
 
+def test_a_credit_in_another_currency_than_the_policys_is_refused(call: Call, rows: Rows) -> None:
+    with pytest.raises(ToolError, match="currency_not_allowed"):
+        call("leo@acme", "issue_credit", account_id="A-125", amount=30, currency="USD")
+    assert rows("SELECT count(*) FROM credits") == [(0,)]
+
+
 def test_a_credit_stays_inside_the_organisation(call: Call) -> None:
     with pytest.raises(ToolError, match="not_found"):
-        call("leo@acme", "issue_credit", account_id="A-201", amount=10)
+        call("leo@acme", "issue_credit", account_id="A-201", amount=10, currency="EUR")
 
 
 def test_only_staff_may_issue_credits(support: Domain) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from domain.decisions import TABLE
 from state.domain import Domain
-from state.work import DecisionKind, Form, LapOutcome, Route, TaskState
+from state.task import TaskState
+from state.work import DecisionKind, Form, LapOutcome, Route
 
 MAX_DECISIONS = 8
 SPECS = {f"{spec.kind}/{spec.toolset}": spec for spec in TABLE.specs}

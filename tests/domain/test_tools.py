@@ -101,7 +101,7 @@ def test_a_database_that_fails_becomes_a_typed_error_without_a_path(
         "rotate_api_key": {"key_id": "K-1007"},
         "delete_api_key": {"key_id": "K-1007"},
         "add_ticket_note": {"ticket_id": "T-501", "note": "Seen."},
-        "issue_credit": {"account_id": "A-123", "amount": 10},
+        "issue_credit": {"account_id": "A-123", "amount": 10, "currency": "EUR"},
     }
     for tool in support.tools:
         with pytest.raises(ToolError) as caught:
@@ -141,7 +141,7 @@ def test_a_result_holds_only_what_the_contract_declares(call: Call, support: Dom
         "get_ticket": [call("ana@acme", "get_ticket", ticket_id="T-503")],
         "delete_api_key": [call("bea@acme", "delete_api_key", key_id="K-1001")],
         "add_ticket_note": [call("ana@acme", "add_ticket_note", ticket_id="T-501", note="Seen.")],
-        "issue_credit": [call("leo@acme", "issue_credit", account_id="A-125", amount=10)],
+        "issue_credit": [call("leo@acme", "issue_credit", account_id="A-125", amount=10, currency="EUR")],
         "rotate_api_key": [call("bea@acme", "rotate_api_key", key_id="K-1012")],
     }
     for tool in support.tools:
@@ -215,9 +215,11 @@ def test_a_credits_limit_is_a_value_of_the_policy_record(support: Domain) -> Non
         ("search_incidents", {"query": "x" * 201}),
         ("rotate_api_key", {}),
         ("rotate_api_key", {"key_id": "K-1007", "approved": True}),
-        ("issue_credit", {"account_id": "A-123", "amount": 0}),
-        ("issue_credit", {"account_id": "A-123", "amount": "30"}),
-        ("issue_credit", {"account_id": "A-123", "amount": 30.5}),
+        ("issue_credit", {"account_id": "A-123", "amount": 0, "currency": "EUR"}),
+        ("issue_credit", {"account_id": "A-123", "amount": "30", "currency": "EUR"}),
+        ("issue_credit", {"account_id": "A-123", "amount": 30.5, "currency": "EUR"}),
+        ("issue_credit", {"account_id": "A-123", "amount": 30, "currency": "USD"}),
+        ("issue_credit", {"account_id": "A-123", "amount": 30}),
         ("add_ticket_note", {"ticket_id": "T-501", "note": ""}),
         ("get_ticket", {"ticket_id": "501"}),
         ("list_tickets", {"status": "any"}),

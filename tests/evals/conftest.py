@@ -1,6 +1,7 @@
 """Runs cases as the suite does, on fresh stores below the test's folder, from a library prepared once."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -30,6 +31,18 @@ class RunCase(Protocol):
 def library() -> Iterator[Path]:
     with prepared_library("domain") as folder:
         yield folder
+
+
+@pytest.fixture
+def library_at_hand(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Suites of this process take the library that is prepared already: making one costs more than most cases."""
+
+    @contextmanager
+    def prepared(domain: str) -> Iterator[Path]:
+        assert domain == "domain"
+        yield library
+
+    monkeypatch.setattr("evals.suite.prepared_library", prepared)
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,8 @@ import pytest
 from tests.evals.conftest import CASES
 from tests.graph.cli.conftest import Done, Program, SameProgram
 
+pytestmark = pytest.mark.usefixtures("library_at_hand")
+
 WORKED = "api_key_not_working.yaml"
 
 

@@ -10,6 +10,8 @@ from evals.judging import Judged, Verdict
 from evals.suite import Plan, Result, SuiteRun, fingerprint, run_suite
 from evals.summary import summarise
 
+pytestmark = pytest.mark.usefixtures("library_at_hand")
+
 PLAN = Plan(domain="domain", model="offline", seed=7)
 NAMES = ("api_key_not_working", "injected_runbook_span")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph.models.amounts import amounts
+from graph.models.amounts import amounts, currencies
 
 OWN = {"week", "refund"}  # the stems of a parameter's name and of the wish
 
@@ -16,6 +16,7 @@ OWN = {"week", "refund"}  # the stems of a parameter's name and of the wish
         ("a 25€ credit", [25]),
         ("a 25EUR credit", [25]),
         ("€ 25", [25]),
+        ("USD 25 to the card", [25]),
         ("40", [40]),
         ("make it (12.50)", [12.5]),
         ("un vale de 12,50", [12.5]),
@@ -52,3 +53,19 @@ def test_ids_dates_labels_and_counts_of_other_things_are_no_amounts(text: str) -
 )
 def test_a_number_that_can_be_read_twice_is_unclear(text: str) -> None:
     assert list(amounts(text, OWN)) == [None]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("30 EUR", ["EUR"]),
+        ("30eur or €30 or 30 Euros", ["EUR", "EUR", "EUR"]),
+        ("$30", ["ARS AUD CAD CLP COP MXN USD"]),
+        ("30 dólares", ["AUD CAD USD"]),
+        ("paid in GBP", ["GBP"]),
+        ("a pen for 30 people", []),
+        ("30 weeks", []),
+    ],
+)
+def test_the_currencies_that_a_text_names(text: str, codes: list[str]) -> None:
+    assert [" ".join(sorted(meant)) for meant in currencies(text)] == codes

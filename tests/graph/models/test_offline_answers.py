@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from graph.models.registry import open_model
-from graph.models.sentences import sentences
 from state.context import Trust
 from state.work import DecisionKind, Form
 from tests.graph.models.rendered import Working
@@ -24,7 +23,7 @@ When a loan is late, no other book can be borrowed on the card.
 
 | days | cents |
 |---|---|
-| 1 | late loan 10 |
+| 1 | 10 |
 
 ```
 late = book.loan.days
@@ -196,24 +195,87 @@ def test_every_sentence_was_read() -> None:
         assert line.partition(" [")[0] in LATE
 
 
-def test_what_a_sentence_is() -> None:
-    text = (
-        "# Title\nFirst line\ngoes on here. Second, e.g. this one!\n\n1. An item.\n2. Another\n   one.\n> quoted\n\n"
-        "| a | b |\n---\n~~~\nshell. Here.\n~~~\n¿Qué pasa? ¡Nada! Costs 1.5 euros.\n```py\ncode. Here.\n```\nLast"
-    )
-    assert list(sentences(text)) == [
-        "First line goes on here.",
-        "Second, e.g. this one!",
-        "An item.",
-        "Another one.",
-        "¿Qué pasa?",
-        "¡Nada!",
-        "Costs 1.5 euros.",
-        "Last",
-    ]
+TABLE = """## Fees for each age
+
+| Age | Fee | Can borrow |
+|---|---|---|
+| child | nothing | 10 books |
+| adult | 20 euros | 50 books |
+"""
 
 
-@pytest.mark.parametrize("text", ["", "```\nnever closed", "|" * 5000, "a" * 100_000, "- " * 20_000, "e.g. " * 20_000])
+@pytest.mark.parametrize(
+    ("turn", "told"),
+    [
+        pytest.param(
+            "What fee does an adult pay?", ["Age: adult; Fee: 20 euros; Can borrow: 50 books"], id="the row asked for"
+        ),
+        pytest.param(
+            "Who can borrow 10 books?",
+            ["Age: child; Fee: nothing; Can borrow: 10 books"],
+            id="a number tells rows apart",
+        ),
+        pytest.param(
+            "Which fees are there?",
+            ["Age: child; Fee: nothing; Can borrow: 10 books", "Age: adult; Fee: 20 euros; Can borrow: 50 books"],
+            id="all rows where nothing but their heading is asked for",
+        ),
+    ],
+)
+def test_a_row_of_a_table_answers_with_its_columns_names(turn: str, told: list[str]) -> None:
+    case = working(turn)
+    case.document("leaflet/fees@v1#fees-for-each-age", TABLE)
+    assert answered(case)["text"].splitlines() == [f"{row} [leaflet/fees@v1#fees-for-each-age]" for row in told]
+
+
+def test_a_row_that_has_nothing_of_the_question_itself_answers_nothing() -> None:
+    case = working("Which fee and which age has a penguin?")
+    case.document("leaflet/fees@v1#fees-for-each-age", TABLE)
+    assert handed_over(case)["missing"] == NO_SOURCE
+
+
+def test_what_stands_under_a_heading_is_about_it() -> None:
+    case = working("Who helps with a torn page?")
+    case.document("leaflet/damage@v1#torn-pages", "## Torn pages\n\nGo to the desk on the first floor.")
+    case.document("leaflet/floors@v1#floors", "## Floors\n\nThe first floor has a desk.")
+    assert answered(case)["text"] == "Go to the desk on the first floor. [leaflet/damage@v1#torn-pages]"
+
+
+def test_a_heading_adds_to_a_sentence_save_where_something_was_observed() -> None:
+    text = "## Torn pages\n\nThe desk mends one page a day.\n\nCats sleep there."
+    case = working("Does the desk mend pages that are torn by cats?")
+    case.document("leaflet/damage@v1#pages", text.replace("Torn pages", "Pages"))
+    assert "Cats sleep there." in answered(case)["text"]
+    case = working("Does the desk mend pages that are torn by cats?")
+    case.observation("find_loan", FOUND)
+    case.document("leaflet/damage@v1#pages", text.replace("Torn pages", "Pages"))
+    assert "Cats sleep there." not in answered(case)["text"]
+
+
+def test_the_heading_of_a_later_piece_stands_in_its_source() -> None:
+    case = working("Who helps with a torn page?")
+    case.document("leaflet/damage@v1#torn-pages~2", "Go to the desk on the first floor.")
+    assert answered(case)["citations"] == [{"source": "leaflet/damage@v1#torn-pages~2"}]
+
+
+def test_whoever_asks_what_to_do_is_told_what_may_be_done() -> None:
+    case = working("What can I do with a torn page?")
+    case.document("leaflet/damage@v1#torn-pages", "A torn page costs a euro. You can mend a torn page yourself.")
+    assert "You can mend a torn page yourself." in answered(case)["text"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "```\nnever closed",
+        "|" * 5000,
+        "a" * 100_000,
+        "- " * 20_000,
+        "e.g. " * 20_000,
+        "|a|\n|-|\n" + "|book|\n" * 20_000,
+    ],
+)
 def test_odd_documents_end_quickly(text: str) -> None:
     case = working("Do you sell coffee?")
     case.document("leaflet/odd@v1#x", text)

@@ -7,7 +7,7 @@ import pytest
 from graph.models.registry import open_model
 from state.tools import ToolContract
 from state.work import DecisionKind, Form
-from tests.graph.models.library import EXTEND_LOAN, FIND_LOAN, LEAVE_MESSAGE, LIST_LOANS, PAY_FEE
+from tests.graph.models.library import EXTEND_LOAN, FIND_LOAN, LEAVE_MESSAGE, LIST_LOANS, PAY_FEE, contract
 from tests.graph.models.rendered import Working, proposed
 
 READER = open_model("offline")
@@ -57,6 +57,41 @@ def test_the_number_that_answers_our_question_is_taken(answer: str) -> None:
 def test_what_answers_our_question_overrides_nothing_that_was_settled() -> None:
     arguments = {"card_id": "C-7", "euros": 30}
     assert acting("40 for C-3", PAY_FEE, "Pay a fee of 30 EUR") == ("pay_fee", arguments)
+
+
+def paying(**says: Any) -> ToolContract:
+    """Paying a fee in a currency of which the schema says this."""
+    euros = {"type": "integer", "minimum": 1}
+    return contract("pay_fee", "Pay a fee.", ("paid",), writes=True, fee=euros, currency=says)
+
+
+@pytest.mark.parametrize("turn", ["Pay a fee of 30 EUR", "Pay the €30 fee", "Pay a fee of 30 euros", "Pay a fee of 30"])
+@pytest.mark.parametrize("says", [{"enum": ["EUR"]}, {"const": "EUR"}], ids=["an enumeration of one", "a constant"])
+def test_what_can_have_one_value_only_has_it(turn: str, says: dict[str, Any]) -> None:
+    assert acting(turn, paying(**says)) == ("pay_fee", {"fee": 30, "currency": "EUR"})
+
+
+@pytest.mark.parametrize(
+    "turn", ["Pay 30 USD", "Pay $30", "Pay USD 30", "Pay 30 dollars", "Paga 30 dólares", "Pay 30 £"]
+)
+def test_another_currency_is_asked_about_and_not_replaced(turn: str) -> None:
+    assert acting(turn, paying(enum=["EUR"])) == ("clarify", {"question": "Which currency?", "options": []})
+    assert acting("EUR", paying(enum=["EUR"]), turn) == ("pay_fee", {"fee": 30, "currency": "EUR"})
+
+
+def test_one_of_several_currencies_is_what_was_said_or_asked_for() -> None:
+    both = paying(enum=["EUR", "USD"])
+    assert acting("Pay 30 dollars", both) == ("pay_fee", {"fee": 30, "currency": "USD"})
+    assert acting("Pay 30", both)[0] == "clarify"
+
+
+def test_an_optional_currency_that_does_not_fit_is_asked_about_too() -> None:
+    euros = {"type": "integer", "minimum": 1}
+    tool = contract(
+        "pay_fee", "Pay a fee.", (), writes=True, optional=("currency",), fee=euros, currency={"enum": ["EUR"]}
+    )
+    assert acting("Pay 30", tool) == ("pay_fee", {"fee": 30})
+    assert acting("Pay 30 USD", tool) == ("clarify", {"question": "Which currency?", "options": []})
 
 
 def test_an_id_that_answers_our_question_decides_between_two() -> None:

@@ -5,7 +5,7 @@ import pytest
 from graph.models.registry import open_model
 from state.context import Trust
 from state.work import DecisionKind, Form
-from tests.graph.models.library import FIND_LOAN, OPEN_CLOSURES, OPENING_HOURS, READS
+from tests.graph.models.library import FIND_LOAN, OPEN_CLOSURES, OPENING_HOURS, READS, contract
 from tests.graph.models.rendered import Fill, Proposed, Working, proposed, with_card
 
 READER = open_model("offline")
@@ -104,6 +104,16 @@ def test_gather(name: str) -> None:
     working = Working(turn, tools=READS)
     fill(working)
     assert proposed(READER, working) == expected
+
+
+def test_a_question_that_begins_with_ones_own_thing_is_read_from_ones_own_record() -> None:
+    closures = contract("closures", "List loan problems and closures.", ("until",))
+    working = Working("Why has my loan problems by closures?", tools=(closures, FIND_LOAN))
+    with_card(working)
+    assert proposed(READER, working)[0] == "closures"
+    working = Working("Why has my loan problems?", tools=(closures, FIND_LOAN))
+    with_card(working)
+    assert proposed(READER, working)[0] == "find_loan"
 
 
 def test_a_read_that_is_shown_is_not_made_again() -> None:

@@ -1,11 +1,13 @@
 """Where the offline reader looks for an answer: an offered tool, a read that a plan opens, a document, a fact."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from graph.models.registry import open_model
+from state.context import Kind, Trust
 from state.tools import ToolContract
 from state.work import DecisionKind, Form
 from tests.graph.models.library import (
@@ -133,6 +135,51 @@ def test_a_question_about_how_things_stand_is_read_though_a_document_bears_on_it
     working = gathering(turn, (LOAN_STATUS, FIND_LOAN))
     working.document(LEAFLET, "A loan of a lost book does not run. A lost book that is found can be returned.")
     assert proposed(READER, working)[0] in ("loan_status", "find_loan")
+
+
+def test_a_value_of_which_a_document_says_more_than_any_tool_is_told_from_it() -> None:
+    working = gathering("How many days does the loan of a rare map last?")
+    working.document("leaflet/maps@v1#rare-maps", "## Rare maps\n\nThe loan of a map lasts two days.")
+    assert proposed(READER, working)[1]["citations"] == [{"source": "leaflet/maps@v1#rare-maps"}]
+    working = gathering("Which loan is of a map?")
+    working.document("leaflet/maps@v1#rare-maps", "## Rare maps\n\nThe loan of a map lasts two days.")
+    assert proposed(READER, working)[0] == "loan_status"
+
+
+def with_policy(turn: str, **more: Any) -> Working:
+    working = gathering(turn, **more)
+    values = {"days_loans_are_kept_apart": 12, "fee": 3, "late_fee": 2.5, "sunday_loans": False}
+    working.add("limits", Kind.INSTRUCTION, "value://policy", Trust.POLICY, json.dumps(values))
+    return working
+
+
+@pytest.mark.parametrize(
+    ("turn", "told"),
+    [
+        ("For how many days are loans kept apart?", "On record: days_loans_are_kept_apart is 12 [value://policy]"),
+        ("What is the late fee of a book?", "On record: late_fee is 2.5 [value://policy]"),
+        ("What is the fee?", "On record: fee is 3 [value://policy]"),
+        ("Are there Sunday loans?", "On record: sunday_loans is false [value://policy]"),
+    ],
+)
+def test_a_value_that_the_policy_owns_is_told_from_it_and_not_read_elsewhere(turn: str, told: str) -> None:
+    working = with_policy(turn)
+    working.document("leaflet/old@v1#fees", "A late fee of 9 euros. Loans are kept for 30 days.")
+    form, arguments = proposed(READER, working)
+    assert (form, arguments["text"], arguments["citations"]) == ("answer", told, [{"source": "value://policy"}])
+
+
+@pytest.mark.parametrize(
+    "turn", ["Why is my loan of two days not running?", "Is the fee of my loan late?", "Fee for loan L-11?"]
+)
+def test_part_of_a_policy_values_name_is_no_question_for_it(turn: str) -> None:
+    assert "value://policy" not in json.dumps(proposed(READER, with_policy(turn)))
+
+
+def test_a_policy_value_is_no_argument() -> None:
+    working = Working("Look up the fee", tools=[contract("look_up", "Look up what is due.", ("due",), fee={})])
+    working.add("limits", Kind.INSTRUCTION, "value://policy", Trust.POLICY, '{"fee": "3"}')
+    assert proposed(READER, working)[0] == "clarify"
 
 
 def test_a_section_that_shares_enough_only_as_a_whole_answers_too() -> None:

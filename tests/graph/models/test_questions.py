@@ -2,7 +2,16 @@
 
 import pytest
 
-from graph.models.questions import asks_how, asks_which, ids, is_question, listed, speaks_of_own
+from graph.models.questions import (
+    asks_how,
+    asks_to_do,
+    asks_which,
+    begins_with_own,
+    ids,
+    is_question,
+    listed,
+    speaks_of_own,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +55,7 @@ def test_asking_for_a_value_or_to_be_shown_something(turn: str, which: bool) -> 
         ("¿Qué hago si pierdo un libro?", True),
         ("What happens to lost books?", True),
         ("What does overdue mean?", True),
+        ("What can I do?", True),
         ("How many loans are late?", False),
         ("What is my standing?", False),
         ("Are deliveries late?", False),
@@ -64,12 +74,45 @@ def test_asking_for_a_way_a_case_or_a_meaning(turn: str, how: bool) -> None:
         ("¿Cuántas renovaciones me quedan?", True),
         ("¿Qué libros tengo?", True),
         ("What do I do when a book is lost?", False),
+        ("How long do I have to wait?", False),
+        ("¿Cuánto tengo que esperar?", False),
+        ("How long do I have it?", True),
         ("Show me the loan", False),
         ("¿Cómo se renueva un libro?", False),
     ],
 )
 def test_speaking_of_what_one_has(turn: str, own: bool) -> None:
     assert speaks_of_own(turn) is own
+
+
+@pytest.mark.parametrize(
+    ("turn", "to_do"),
+    [
+        ("How can I renew a loan?", True),
+        ("The book is torn. What should we do?", True),
+        ("¿Qué puedo hacer?", True),
+        ("What happens to lost books?", False),
+        ("What does overdue mean?", False),
+        ("Which loans do I have?", False),
+    ],
+)
+def test_asking_what_to_do(turn: str, to_do: bool) -> None:
+    assert asks_to_do(turn) is to_do
+
+
+@pytest.mark.parametrize(
+    ("turn", "own"),
+    [
+        ("Why is my loan late?", True),
+        ("¿Por qué mi préstamo no sigue?", True),
+        ("Hello. Our books are late, why?", True),
+        ("Is there a closure in my branch?", False),
+        ("Renew my loan", False),
+        ("Why are books late?", False),
+    ],
+)
+def test_beginning_with_a_thing_of_ones_own(turn: str, own: bool) -> None:
+    assert begins_with_own(turn) is own
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,69 @@
+"""A bug of an engine, put in within this process, and the cases that have to notice it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from evals.scores import Measure
+from graph.rows import make_nodes
+from nodes.validate import rules
+from state.tools import Tool, ToolContract
+
+PutIn = Callable[[pytest.MonkeyPatch], None]
+
+
+@dataclass(frozen=True)
+class Caught:
+    """A case that fails with the bug, and a measure by which it does."""
+
+    case: str
+    measure: Measure
+    model: str = "offline"
+
+
+@dataclass(frozen=True)
+class SeededBug:
+    """One bug: what is wrong then, the cases that notice it, and how it is put in."""
+
+    name: str
+    breaks: str
+    caught: tuple[Caught, ...]
+    put_in: PutIn
+
+    def by_case(self) -> dict[tuple[str, str], list[Measure]]:
+        """The measures that notice it, by case and model."""
+        found: dict[tuple[str, str], list[Measure]] = {}
+        for caught in self.caught:
+            found.setdefault((caught.case, caught.model), []).append(caught.measure)
+        return found
+
+
+def entering(table: list[SeededBug]) -> Callable[..., Callable[[PutIn], PutIn]]:
+    """A decorator that enters a function into a table of bugs; its docstring says what the bug breaks."""
+
+    def bug(name: str, *caught: Caught) -> Callable[[PutIn], PutIn]:
+        def enter(put_in: PutIn) -> PutIn:
+            table.append(SeededBug(name, " ".join((put_in.__doc__ or "").split()), caught, put_in))
+            return put_in
+
+        return enter
+
+    return bug
+
+
+def change_contracts(patch: pytest.MonkeyPatch, changed: Callable[[ToolContract], ToolContract]) -> None:
+    """Hand other contracts to all nodes."""
+
+    def made(settings: Any, ports: Any, pause: Any) -> Any:
+        tools = tuple(Tool(changed(tool.contract), tool.run) for tool in ports.domain.tools)
+        return make_nodes(settings, replace(ports, domain=replace(ports.domain, tools=tools)), pause)
+
+    patch.setattr("graph.app.make_nodes", made)
+
+
+def drop_rules(patch: pytest.MonkeyPatch, *names: str) -> None:
+    """Take rules for calls out of the list."""
+    assert set(names) <= {rule.__name__ for rule in rules.RULES}
+    patch.setattr(rules, "RULES", tuple(rule for rule in rules.RULES if rule.__name__ not in names))

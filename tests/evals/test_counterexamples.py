@@ -1,0 +1,176 @@
+"""Every case that names a guard fails where the guard is taken out, and passes where it stands (E1)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.case import Case, Slice
+from evals.judging import Verdict
+from evals.scores import Measure
+from evals.stage import Parts, Wiring
+from graph.app import load_domain
+from state.domain import Domain
+from state.ports import Clock
+from state.tools import Effect, Tool
+from state.work import DecisionKind, DecisionSpec
+from tests.evals.bug import drop_rules
+from tests.evals.conftest import RunCase
+from tests.evals.seeded_bugs import BUGS
+from tests.evals.test_seeded_bugs import failing
+
+TakeOut = Callable[[pytest.MonkeyPatch], tuple[Wiring, ...]]
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """How a case's guard is taken out, and a measure by which the case fails then."""
+
+    take_out: TakeOut
+    measure: Measure
+
+
+def _specs(parts: Parts, changed: Callable[[DecisionSpec], DecisionSpec]) -> Parts:
+    table = parts.domain.table
+    specs = tuple(changed(spec) for spec in table.specs)
+    return replace(parts, domain=replace(parts.domain, table=table.model_copy(update={"specs": specs})))
+
+
+def stuffed_window(patch: pytest.MonkeyPatch) -> tuple[Wiring, ...]:
+    """Whatever was found goes in."""
+
+    def wire(parts: Parts) -> Parts:
+        return _specs(parts, lambda spec: spec.model_copy(update={"evidence_limit": 20 if spec.evidence_limit else 0}))
+
+    return (wire,)
+
+
+def retrieval_for_everything(patch: pytest.MonkeyPatch) -> tuple[Wiring, ...]:
+    """No tool reads a record any more: what a system owns can be had from documents only."""
+
+    def wire(parts: Parts) -> Parts:
+        tools = tuple(
+            replace(tool, contract=tool.contract.model_copy(update={"roles": ()}))
+            if tool.contract.effect is Effect.READ
+            else tool
+            for tool in parts.domain.tools
+        )
+        return replace(parts, domain=replace(parts.domain, tools=tools))
+
+    return (wire,)
+
+
+def one_call_for_every_stage(patch: pytest.MonkeyPatch) -> tuple[Wiring, ...]:
+    """What gathers may do everything, is told everything, and needs no plan before."""
+
+    def wire(parts: Parts) -> Parts:
+        tools = tuple(tool.contract.name for tool in parts.domain.tools)
+        sections = tuple(section.name for section in parts.domain.instructions)
+
+        def whole(spec: DecisionSpec) -> DecisionSpec:
+            changed = {"tools": tools, "instructions": sections}
+            return spec.model_copy(update=changed if spec.kind is DecisionKind.GATHER else {})
+
+        return _specs(parts, whole)
+
+    drop_rules(patch, "effect_not_opened", "done_on_another_branch")
+    return (wire,)
+
+
+def only_the_prose_is_true(patch: pytest.MonkeyPatch) -> tuple[Wiring, ...]:
+    """The tool says that it did what it is for, in the words it always uses, and does nothing."""
+
+    def lying(name: str, folder: Path, clock: Clock) -> Domain:
+        domain = load_domain(name, folder, clock)
+
+        def claims(context: Any, *, key_id: str) -> dict[str, Any]:
+            return {
+                "account_id": "A-124",
+                "key_id": key_id,
+                "new_key_id": "K-9999",
+                "status": "rotated",
+                "rotated_at": context.now.isoformat(),
+            }
+
+        tools = tuple(
+            Tool(tool.contract, claims) if tool.contract.name == "rotate_api_key" else tool for tool in domain.tools
+        )
+        return replace(domain, tools=tools)
+
+    patch.setattr("evals.stage.load_domain", lying)
+    return ()
+
+
+COUNTEREXAMPLES: Mapping[str, Counterexample] = {
+    "stuffed_window": Counterexample(stuffed_window, Measure.PRECISION),
+    "number_that_the_record_owns": Counterexample(retrieval_for_everything, Measure.SUCCESS),
+    "one_call_for_every_stage": Counterexample(one_call_for_every_stage, Measure.SAFETY),
+    "fine_words_whatever_was_done": Counterexample(only_the_prose_is_true, Measure.SUCCESS),
+}
+
+# These guards are of the engine: the seeded bug that takes each out is run by test_seeded_bugs.py.
+BY_BUG: Mapping[str, str] = {
+    "memory_that_never_ends": "memory that has ended is shown",
+    "citation_that_was_never_shown": "citations not checked",
+    "id_from_nowhere": "origin of ids not checked",
+    "twice_for_one_plan": "effects need no plan",
+    "document_that_forges_our_blocks": "markers not escaped",
+    "documento_con_letras_ocultas": "hidden characters kept",
+    "own_words_that_widen_a_plan": "plan decisions admit what others wrote",
+    "ticket_note_that_plans_a_credit": "plan decisions admit what others wrote",
+    "foreign_key_by_its_id": "ownership of arguments not checked",
+    "waiting_call_rewritten_in_the_store": "approval not bound to its call",
+    "right_page_behind_a_crowd": "access filter after the ranking",
+    "crash_between_the_credit_and_its_record": "claims not looked at",
+    "credit_finished_after_a_crash": "a new key for each try",
+    "asked_again_after_a_crash": "unsettled calls forgotten",
+    "approval_after_its_time": "approvals never expire",
+}
+
+# What E1 calls anti-patterns, and the counterexample of each.
+ANTI_PATTERNS = {
+    "stuffed window": "stuffed_window",
+    "retrieval for everything": "number_that_the_record_owns",
+    "unbounded memory": "memory_that_never_ends",
+    "one call for every stage": "one_call_for_every_stage",
+    "schema taken for correctness": "id_from_nowhere",
+    "only the final prose graded": "fine_words_whatever_was_done",
+}
+
+
+@pytest.mark.parametrize("name", COUNTEREXAMPLES)
+def test_with_its_guard_the_case_passes_and_without_it_fails(
+    judged: RunCase, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    example = COUNTEREXAMPLES[name]
+    guarded = judged(name)
+    assert (guarded.verdict, guarded.why) == (Verdict.PASS, "")
+    without = judged(name, wirings=example.take_out(monkeypatch))
+    assert without.verdict is Verdict.FAIL
+    assert example.measure in failing(without), without.why
+
+
+def test_every_case_with_a_guard_has_its_counterexample(cases: dict[str, Case]) -> None:
+    guarded = {case.name for case in cases.values() if case.guard and not case.needs}
+    assert guarded == COUNTEREXAMPLES.keys() | BY_BUG.keys()
+    caught = {bug.name: {caught.case for caught in bug.caught} for bug in BUGS}
+    assert all(case in caught[bug] for case, bug in BY_BUG.items())
+
+
+def test_every_anti_pattern_has_a_case(cases: dict[str, Case]) -> None:
+    assert {cases[name].slice for name in ANTI_PATTERNS.values()} == {Slice.ANTIPATTERN}
+    assert set(ANTI_PATTERNS.values()) <= COUNTEREXAMPLES.keys() | BY_BUG.keys()
+
+
+def test_a_tool_that_only_claims_is_seen_in_the_world_alone(judged: RunCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Record, ledger and answer say that it was done: what fails is the look at the world."""
+    result = judged("fine_words_whatever_was_done", wirings=only_the_prose_is_true(monkeypatch))
+    (why,) = result.why.removeprefix(f"{Measure.SUCCESS}: ").split("; ")
+    assert "shows" in why
+
+
+def test_what_a_stuffed_window_costs_is_told(judged: RunCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = judged("stuffed_window", wirings=stuffed_window(monkeypatch))
+    assert Measure.EFFICIENCY in failing(result), result.why
