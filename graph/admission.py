@@ -10,10 +10,12 @@ from typing import Any
 
 from nodes.resolve import human_message
 from state.policy import Policy
+from state.run import RunContext
 
 MOST_BESIDE_TEXT = 1_000
 MOST_ANSWERS = 100
 LONGEST_ID = 200
+_PLACES = ("thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map")
 # A resume value that is keyed by anything else than ids of interrupts would answer whatever is asked next.
 _INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -48,6 +50,7 @@ def check_run(run: Mapping[str, Any], policy: Policy) -> None:
         raise BadInput("got an input and a command; allowed: one of them")
     if run.get("webhook"):
         raise BadInput("got a webhook; allowed: none, since answers leave by the asker's own connection only")
+    _check_context(run.get("context") or {})
     if given is not None:
         _check_input(given, policy)
     if command is not None:
@@ -65,6 +68,17 @@ def _check_input(given: Any, policy: Policy) -> None:
     beside = len(json.dumps(messages[0])) - len(json.dumps(human_message(messages)[1]))
     if beside > MOST_BESIDE_TEXT:
         raise BadInput(f"got {beside} characters beside the message's text; allowed: at most {MOST_BESIDE_TEXT}")
+
+
+def _check_context(context: Mapping[str, Any]) -> None:
+    """A run's context and its `configurable`, of which a server makes one: it stores them and shows them to tracers."""
+    allowed = RunContext.__annotations__
+    unknown = sorted(name for name in context if name not in allowed and name not in _PLACES and name[:2] != "__")
+    if unknown:
+        raise BadInput(
+            f"got {unknown[0][:LONGEST_ID]!r} in the run's context; allowed: {', '.join(allowed)}; a credential of a "
+            "tool is set where the server runs, and nowhere in a run"
+        )
 
 
 def _check_command(command: Any) -> None:

@@ -15,7 +15,9 @@ from graph.build import Graph, build
 from graph.clock import RandomIds, SystemClock
 from graph.conversation import Conversation
 from graph.domain_check import check_domain
+from graph.forgetting.forget import Forgetting
 from graph.home import claim_database, claim_home
+from graph.masking import learn
 from graph.master_secret import master_secret
 from graph.models.registry import open_model
 from graph.persistence import open_async_saver, open_persistence
@@ -25,12 +27,14 @@ from graph.seal import HmacSeal
 from graph.settings import Settings
 from graph.stores.artifacts import SqlArtifacts
 from graph.stores.engine import open_database
+from graph.stores.forgotten import MEMORY, SqlForgotten
 from graph.stores.ledger import SqlLedger
 from graph.stores.marks import SqlMarks
 from graph.stores.ownership import SqlOwnership
 from graph.stores.records import SqlDecisionLog
 from graph.stores.run_lock import SqlRunLock
 from graph.tokens import EncodingCounter
+from graph.tool_secrets import SettingsSecrets
 from retrieval.embed import MiniLM
 from retrieval.ingest import IngestReport
 from retrieval.library import Library
@@ -85,11 +89,12 @@ class App(Conversation):
         ingested: IngestReport,
         nodes: Sequence[Node],
         drawing: Graph,
+        forgetting: Forgetting,
         **conversation: Any,
     ) -> None:
         super().__init__(**conversation)
         self.settings, self.ports, self.library, self.ingested = settings, ports, library, ingested
-        self.nodes, self.drawing = tuple(nodes), drawing
+        self.nodes, self.drawing, self.forgetting = tuple(nodes), drawing, forgetting
 
     @asynccontextmanager
     async def asynchronous(self) -> AsyncIterator[Any]:
@@ -109,6 +114,7 @@ class App(Conversation):
 
 
 def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any], stack: ExitStack) -> App:
+    learn(settings.all_secrets)
     settings.make_home()
     clock: Clock = given.pop("clock", None) or SystemClock()
     ids: Ids = given.pop("ids", None) or RandomIds()
@@ -127,8 +133,11 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     ingested = library.ingest(domain.corpus, clock.now(), progress=given.pop("progress", None))
     kept = stack.enter_context(open_persistence(settings))
     memory = StoreMemory(kept.store)
+    forgotten = SqlForgotten(database.everyday, clock)
+    gone = forgotten.names(MEMORY)
     for record in domain.memories:
-        memory.add(record)
+        if (record.tenant, record.memory_id) not in gone:
+            memory.add(record)
     made: dict[str, Callable[[], Any]] = {
         "model": lambda: _model(settings, domain),
         "tokens": lambda: EncodingCounter(settings.tokenizer),
@@ -136,6 +145,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         "log": lambda: SqlDecisionLog(database.everyday),
         "ledger": lambda: SqlLedger(database.durable),
         "seal": lambda: HmacSeal(secret.keys("seal")),
+        "secrets": lambda: SettingsSecrets(settings.tool_secrets),
         "index": lambda: library.index,
         "lexical": lambda: library.lexical,
         "memory": lambda: memory,
@@ -150,6 +160,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         **{name: given[name] if given.get(name) is not None else make() for name, make in made.items()},
     )
     ownership = SqlOwnership(database.everyday, clock)
+    run_lock = SqlRunLock(database.everyday, SystemClock(), RandomIds())
     default = None if only_authenticated else settings.dev_principal or domain.principals()[0]
     identity = Identity(domain, ownership, clock, default)
     nodes = make_nodes(settings, ports, interrupt)
@@ -161,12 +172,23 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         ingested,
         nodes,
         drawing,
+        Forgetting(
+            artifacts=SqlArtifacts(database.everyday, secret.keys("artifacts")),
+            log=SqlDecisionLog(database.everyday),
+            ledger=SqlLedger(database.durable),
+            ownership=ownership,
+            forgotten=forgotten,
+            run_lock=run_lock,
+            saver=kept.saver,
+            memory=memory,
+            files=kept.files,
+        ),
         graph=drawing.compile(checkpointer=kept.saver, name="expediente"),
         identity=identity,
         artifacts=ports.artifacts,
         log=ports.log,
         ledger=ports.ledger,
-        run_lock=SqlRunLock(database.everyday, SystemClock(), RandomIds()),
+        run_lock=run_lock,
         policies=domain.policies,
         clock=clock,
         ids=ids,

@@ -10,11 +10,14 @@ It needs EXPEDIENTE_AUTH_KEY; `agent token` issues tokens. To accept those of yo
 from graph.app import open_identity
 from graph.approvals import make_approvals
 from graph.doorkeeper import Doorkeeper, make_auth
+from graph.masking import install, learn
 from graph.settings import Settings
 from graph.stores.engine import open_database
 from graph.stores.ledger import SqlLedger
 
+install()
 settings = Settings.load()
+learn(settings.all_secrets)
 door = Doorkeeper(settings, open_identity(settings))
 auth = make_auth(door)
 approvals = make_approvals(door, SqlLedger(open_database(settings.database).durable))

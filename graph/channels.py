@@ -9,9 +9,10 @@ from state.context import Packed
 from state.node import SliceError
 from state.request import Attempt
 from state.run import RequestContext
+from state.task import TaskState
 from state.value import Value
 from state.verdict import Verdict
-from state.work import Decision, TaskState
+from state.work import Decision
 
 NEXT_STEP = (
     "the stored state of the thread was written by another release, or edited; ask on a new thread, or go on with the "

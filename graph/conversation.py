@@ -1,6 +1,7 @@
 """Asking and answering on a thread: checks before a run starts, the run, and what came of it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal
 
 from langchain_core.messages import HumanMessage
@@ -13,14 +14,14 @@ from graph.channels import Channels, StateUnreadable, read_channels
 from graph.reading import Reading, waiting_calls
 from graph.result import DecisionShown, PendingCall, RunResult
 from graph.scope import Identity
-from graph.stores.ownership import UnknownThread
+from graph.stores.ownership import ThreadForgotten, UnknownThread
 from graph.stores.run_lock import SqlRunLock
 from state.policy import Policy, effective
 from state.ports import Artifacts, Clock, DecisionLog, Ids, Ledger
 from state.record import DecisionRecord
 from state.run import Scope
 from state.verdict import NeedsApproval
-from state.work import LapOutcome
+from state.work import LapOutcome, Status
 
 Answer = Literal["approve", "reject"]
 OnDecision = Callable[[DecisionShown], None]
@@ -79,6 +80,8 @@ class Conversation:
         Raises UnknownPrincipal, UnknownThread, NothingPending (also for a call that is already decided), ThreadBusy.
         """
         scope = self.identity.visitor(self.identity.principal(as_), thread)
+        if (at := self.identity.forgotten_at(thread)) is not None:
+            raise ThreadForgotten(thread, at)
         with self._run_lock.holding(thread):
             asked = {call.call_id: (interrupt_id, call) for interrupt_id, call in self._waiting(scope)}
             if not answers:
@@ -114,12 +117,27 @@ class Conversation:
         """
         scope = self.identity.visitor(self.identity.principal(as_), thread)
         values = self._values(scope)
+        if (at := self.identity.forgotten_at(thread)) is not None:
+            return self._forgotten(scope, at)
         try:
             channels, unreadable = read_channels(thread, values), None
         except StateUnreadable as error:
             channels, unreadable = read_channels(thread, {"head": values.get("head")}), str(error)
         result = self._shown(scope, self._chain(scope, channels.head), channels, paused=unreadable is None)
         return result if unreadable is None else result.model_copy(update={"answer": None, "error": unreadable})
+
+    def _forgotten(self, scope: Scope, at: datetime) -> RunResult:
+        """What is left of a forgotten thread: its records, whose bodies and checkpoints were erased."""
+        names = self._log.names(scope.tenant, scope.thread)
+        filed = dict(zip(names, self._log.get_all(scope.tenant, scope.thread, names), strict=True))
+        ends = filed.keys() - {record.parent for record in filed.values()}
+        # The branch that was decided on last: which one the thread stood on went with its checkpoints.
+        head = max(ends, key=lambda name: (filed[name].at, filed[name].index, name), default=None)
+        records = self._chain(scope, head)
+        shown = self._shown(scope, records, Channels(), paused=False)
+        ended = records[-1].status if records else None
+        told = f"forgotten on {at.date().isoformat()}: what was said here was erased; the records remain"
+        return shown.model_copy(update={"status": ended or Status.FAILED, "answer": None, "error": told})
 
     def owned(self, thread: str, *, as_: str) -> Scope:
         """The scope of a thread's owner; for everybody else there is none. Raises UnknownPrincipal, UnknownThread."""

@@ -21,12 +21,13 @@ from graph.settings import Settings, SettingsError
 from graph.stores.engine import open_database
 from graph.stores.schema import SCHEMA_VERSION
 from graph.tokens import EncodingCounter
+from graph.tool_secrets import SettingsSecrets
 from retrieval.embed import MiniLM
 from retrieval.folder import contents
 from retrieval.library import Library
 from state.domain import Domain
 from state.policy import effective
-from state.ports import Model
+from state.ports import Model, SecretMissing
 from state.value import Value
 
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "chromadb", "onnxruntime", "pydantic", "SQLAlchemy")
@@ -76,6 +77,7 @@ def examine() -> Iterator[Check]:
         yield _checked("domain", loaded)
         if domain:
             yield _checked("principals", lambda: _principals(settings, domain[0]))
+            yield _checked("tool secrets", lambda: _tool_secrets(settings, domain[0]))
         yield _checked("model", lambda: _model(settings))
         yield Check(name="models", ok=True, found="; ".join(_needs(settings, name) for name in MODELS))
         yield _checked("tokenizer", lambda: EncodingCounter(settings.tokenizer).name)
@@ -130,6 +132,20 @@ def _principals(settings: Settings, domain: Domain) -> str:
     if settings.dev_principal and settings.dev_principal not in domain.principals():
         raise Missing(f"EXPEDIENTE_DEV_PRINCIPAL {settings.dev_principal!r} is none of {told}", "set it to one of them")
     return told
+
+
+def _tool_secrets(settings: Settings, domain: Domain) -> str:
+    secrets = SettingsSecrets(settings.tool_secrets)
+    declared = sorted({name for tool in domain.tools for name in tool.contract.secrets})
+    missing = []
+    for name in declared:
+        try:
+            secrets.secret(name)
+        except SecretMissing as error:
+            missing.append(str(error).rpartition("; ")[2])
+    if missing:
+        raise Missing("tools cannot be called without their secrets", "; ".join(missing))
+    return f"{', '.join(declared)}: set" if declared else "no tool needs one"
 
 
 def _model(settings: Settings) -> str:

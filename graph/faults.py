@@ -10,7 +10,9 @@ from graph.app import DomainNotLoaded
 from graph.channels import StateUnreadable
 from graph.conversation import NothingPending
 from graph.domain_check import DomainBroken
+from graph.forgetting.forget import TenantNeeded
 from graph.inspection.finding import NoSuchDecision
+from graph.masking import masked
 from graph.models.registry import ModelNotConfigured
 from graph.scope import NotYours, ThreadNeeded, UnknownPrincipal
 from graph.settings import SettingsError
@@ -24,7 +26,7 @@ from nodes.resolve import NotOneHumanMessage
 from retrieval import faults as retrieval
 from state.domain import DomainUnavailable
 from state.policy import PolicyMissing
-from state.ports import AccessUnknown, ClaimRefused, RecordDamaged, RecordMissing
+from state.ports import AccessUnknown, ArtifactGone, ClaimRefused, RecordDamaged, RecordMissing
 from state.request import ModelError
 
 # The call was wrong: calling it differently helps.
@@ -38,6 +40,7 @@ _WRONG_USE = (
     NothingPending,
     NoSuchDecision,
     NotOneHumanMessage,
+    TenantNeeded,
 )
 
 # The call was right, and something it needs is not.
@@ -66,6 +69,7 @@ _NEEDED = (
     SealBroken,
     ClaimRefused,
     AccessUnknown,
+    ArtifactGone,
 )
 
 
@@ -78,7 +82,12 @@ class Fault:
 
 
 def explained(error: Exception) -> Fault | None:
-    """The line for an error of this house or of the machine it runs on; None for one that nobody foresaw."""
+    """The line for an error of this house or of the machine it runs on, masked; None for one that nobody foresaw."""
+    fault = _explained(error)
+    return fault and Fault(masked(fault.message), fault.wrong_use)
+
+
+def _explained(error: Exception) -> Fault | None:
     if isinstance(error, _WRONG_USE):
         return Fault(str(error), wrong_use=True)
     if isinstance(error, _NEEDED):

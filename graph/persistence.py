@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -16,10 +17,11 @@ from graph.stores.url import database_url, on_server, spelt
 
 @dataclass(frozen=True)
 class Persistence:
-    """The saver for `invoke` and `stream`, and the store that memory lies in."""
+    """The saver for `invoke` and `stream`, the store that memory lies in; and all stores' files, where it is files."""
 
     saver: BaseCheckpointSaver[Any]
     store: BaseStore
+    files: tuple[Path, ...] = ()
 
 
 @contextmanager
@@ -29,7 +31,8 @@ def open_persistence(settings: Settings) -> Iterator[Persistence]:
     with ExitStack() as stack:
         if not on_server(url):
             store = stack.enter_context(sqlite_store(settings.memory_file))
-            yield Persistence(stack.enter_context(sqlite_saver(settings.checkpoints_file)), store)
+            files = (Path(str(url.database)), settings.checkpoints_file, settings.memory_file)
+            yield Persistence(stack.enter_context(sqlite_saver(settings.checkpoints_file)), store, files)
             return
         try:
             from graph.server_savers import open_server  # its libraries are an extra

@@ -28,6 +28,7 @@ from state.ports import (
     MemoryStore,
     Model,
     Seal,
+    Secrets,
     TokenCounter,
 )
 
@@ -45,6 +46,7 @@ class Ports:
     log: DecisionLog
     ledger: Ledger
     seal: Seal
+    secrets: Secrets
     index: Index
     lexical: Lexical
     memory: MemoryStore
@@ -84,6 +86,13 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             policies=domain.policies,
             resources=domain.resources,
         ),
-        make_execute(artifacts=ports.artifacts, ledger=ports.ledger, clock=ports.clock, seal=ports.seal, tools=tools),
+        make_execute(
+            artifacts=ports.artifacts,
+            ledger=ports.ledger,
+            clock=ports.clock,
+            seal=ports.seal,
+            secrets=ports.secrets,
+            tools=tools,
+        ),
         make_log(artifacts=ports.artifacts, log=ports.log, seal=ports.seal, policies=domain.policies),
     )

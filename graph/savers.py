@@ -9,11 +9,14 @@ from typing import Literal
 
 import aiosqlite
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 
+from graph.checkpoint_metadata import bare, own
 from graph.stores.engine import BUSY_TIMEOUT_S
 from graph.stores.unavailable import sqlite_unavailable
 
@@ -22,8 +25,8 @@ from graph.stores.unavailable import sqlite_unavailable
 ALLOWED_TYPES = (HumanMessage, AIMessage)
 
 # Killing the process loses nothing. A power cut may take the last checkpoints; the ledger, which is synced, then
-# keeps their effects from running twice.
-_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL")
+# keeps their effects from running twice. What is deleted is overwritten (graph.forgetting).
+_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", "PRAGMA secure_delete=ON")
 
 
 def checkpoint_serializer() -> JsonPlusSerializer:
@@ -31,11 +34,29 @@ def checkpoint_serializer() -> JsonPlusSerializer:
     return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=ALLOWED_TYPES)
 
 
+class _Saver(SqliteSaver):
+    """Keeps nothing of a caller's configuration."""
+
+    def put(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, versions: ChannelVersions
+    ) -> RunnableConfig:
+        return super().put(bare(config), checkpoint, own(metadata), versions)
+
+
+class _AsyncSaver(AsyncSqliteSaver):
+    """The same, asynchronously."""
+
+    async def aput(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, versions: ChannelVersions
+    ) -> RunnableConfig:
+        return await super().aput(bare(config), checkpoint, own(metadata), versions)
+
+
 @contextmanager
 def sqlite_saver(path: Path) -> Iterator[SqliteSaver]:
     """The saver for `invoke` and `stream`. Raises StoreUnavailable."""
     with _connection(path, isolation_level="DEFERRED") as connection:
-        saver = SqliteSaver(connection, serde=checkpoint_serializer())
+        saver = _Saver(connection, serde=checkpoint_serializer())
         with _opening(path):
             saver.setup()
         yield saver
@@ -45,7 +66,7 @@ def sqlite_saver(path: Path) -> Iterator[SqliteSaver]:
 async def async_sqlite_saver(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
     """The saver for `ainvoke` and `astream`. Raises StoreUnavailable."""
     async with _async_connection(path, isolation_level="DEFERRED") as connection:
-        saver = AsyncSqliteSaver(connection, serde=checkpoint_serializer())
+        saver = _AsyncSaver(connection, serde=checkpoint_serializer())
         with _opening(path):
             await saver.setup()
         yield saver

@@ -1,6 +1,7 @@
 """Who acts: derived from the runtime alone, never from a channel (L1)."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from graph.stores.ownership import SqlOwnership, UnknownThread
@@ -108,6 +109,10 @@ class Identity:
         """The scope of someone who speaks on a thread: a new one becomes the speaker's. Raises UnknownThread."""
         self._ownership.claim_thread(thread, actor.tenant, actor.name)
         return Scope(principal=actor, actor=actor, thread=thread)
+
+    def forgotten_at(self, thread: str) -> datetime | None:
+        """When what was said on a thread was erased; None while it is kept."""
+        return self._ownership.forgotten_at(thread)
 
     def visitor(self, actor: Principal, thread: str) -> Scope:
         """The scope of someone on a thread that exists: its owner, or an approver of the owner's tenant.

@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import psycopg
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.store.postgres import PostgresStore
@@ -19,6 +21,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 from sqlalchemy.engine.url import URL
 
+from graph.checkpoint_metadata import bare, own
 from graph.savers import checkpoint_serializer
 from graph.stores.engine import BUSY_TIMEOUT_S
 from graph.stores.migrations import SchemaTooNew
@@ -40,12 +43,30 @@ _Connection = psycopg.Connection[DictRow]
 _AsyncConnection = psycopg.AsyncConnection[DictRow]
 
 
+class _Saver(PostgresSaver):
+    """Keeps nothing of a caller's configuration."""
+
+    def put(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, versions: ChannelVersions
+    ) -> RunnableConfig:
+        return super().put(bare(config), checkpoint, own(metadata), versions)
+
+
+class _AsyncSaver(AsyncPostgresSaver):
+    """The same, asynchronously."""
+
+    async def aput(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, versions: ChannelVersions
+    ) -> RunnableConfig:
+        return await super().aput(bare(config), checkpoint, own(metadata), versions)
+
+
 @contextmanager
 def open_server(url: URL) -> Iterator[tuple[PostgresSaver, PostgresStore]]:
     """The saver for `invoke` and `stream`, and the store, on one pool. Raises StoreUnavailable, SchemaTooNew."""
     _set_up(url)
     with _Pool(url) as pool:
-        yield PostgresSaver(pool, serde=checkpoint_serializer()), PostgresStore(pool)
+        yield _Saver(pool, serde=checkpoint_serializer()), PostgresStore(pool)
 
 
 @asynccontextmanager
@@ -53,7 +74,7 @@ async def async_server_saver(url: URL) -> AsyncIterator[AsyncPostgresSaver]:
     """The saver for `ainvoke` and `astream`. Raises StoreUnavailable, SchemaTooNew."""
     await asyncio.to_thread(_set_up, url)
     async with _AsyncPool(url) as pool:
-        yield AsyncPostgresSaver(pool, serde=checkpoint_serializer())
+        yield _AsyncSaver(pool, serde=checkpoint_serializer())
 
 
 @asynccontextmanager

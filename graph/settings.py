@@ -4,11 +4,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
 _PREFIX = "EXPEDIENTE_"
+TOOL_SECRET = f"{_PREFIX}TOOL_SECRET_"
 MIN_SECRET_CHARS = 32
+MIN_TOOL_SECRET_CHARS = 8  # a shorter one could not be masked: it stands in ordinary words too
 
 
 class SettingsError(ValueError):
@@ -22,7 +25,8 @@ class Settings(BaseSettings):
     `secret` None means one that is made once and kept in `home` (graph.master_secret). `window_tokens` is the model's
     context window in its own tokens, of which `reserved_output_tokens` stay free for the reply (B1). `domain` is an
     importable package.
-    `auth_key` signs the tokens of a server with authentication (graph.auth).
+    `auth_key` signs the tokens of a server with authentication (graph.auth). `tool_secrets` are the credentials of the
+    tools by name, one variable each: EXPEDIENTE_TOOL_SECRET_BILLING_API is `billing_api`.
     """
 
     model_config = SettingsConfigDict(
@@ -43,6 +47,7 @@ class Settings(BaseSettings):
     secret: SecretStr | None = None
     previous_secrets: tuple[SecretStr, ...] = ()
     auth_key: SecretStr | None = None
+    tool_secrets: dict[str, SecretStr] = {}
     openai_api_key: SecretStr | None = None
     openai_base_url: str | None = Field(default=None, pattern=r"^https?://\S+$")
     openai_model: str | None = Field(default=None, min_length=1)
@@ -68,6 +73,37 @@ class Settings(BaseSettings):
                 f"allowed: less than {_PREFIX}WINDOW_TOKENS ({self.window_tokens})"
             )
         return self
+
+    @model_validator(mode="after")
+    def _tool_secrets_can_be_masked(self) -> Self:
+        for name, secret in self.tool_secrets.items():
+            if len(secret.get_secret_value()) < MIN_TOOL_SECRET_CHARS:
+                raise ValueError(
+                    f"{TOOL_SECRET}{name.upper()}: got a value that is not shown; allowed: at least "
+                    f"{MIN_TOOL_SECRET_CHARS} characters"
+                )
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Beside the usual sources, in both of them, the credentials of tools."""
+        both = (dotenv_settings, env_settings)
+        return init_settings, _ToolSecrets(settings_cls, both), env_settings, dotenv_settings
+
+    @property
+    def all_secrets(self) -> dict[str, SecretStr]:
+        """Every secret among the settings, by the name that stands in its place where it is masked."""
+        named = {"secret": self.secret, "auth_key": self.auth_key, "openai_api_key": self.openai_api_key}
+        named |= {"database_url": self.database_url}
+        named |= {f"previous_secret_{n}": secret for n, secret in enumerate(self.previous_secrets)}
+        return {name: secret for name, secret in named.items() if secret is not None} | self.tool_secrets
 
     @classmethod
     def load(cls, **given: Any) -> Self:
@@ -104,6 +140,31 @@ class Settings(BaseSettings):
                 f"{_PREFIX}HOME: got {self.home} ({error.strerror}); allowed: a folder this user can create and write"
             ) from None
         return self.home
+
+
+class _ToolSecrets(PydanticBaseSettingsSource):
+    """One variable for each credential: its name is the rest of the variable's, in small letters."""
+
+    def __init__(self, settings: type[BaseSettings], sources: tuple[PydanticBaseSettingsSource, ...]) -> None:
+        super().__init__(settings)
+        self._sources = sources
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """Not asked: the whole is made below."""
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        """The credentials of `.env`, and over them those of the environment; empty ones are none."""
+        found: dict[str, str] = {}
+        for source in self._sources:
+            if isinstance(source, EnvSettingsSource):
+                start = TOOL_SECRET.casefold()
+                found |= {
+                    name.casefold().removeprefix(start): value
+                    for name, value in source.env_vars.items()
+                    if name.casefold().startswith(start) and value
+                }
+        return {"tool_secrets": found} if found else {}
 
 
 def _first_line(error: Exception) -> str:

@@ -6,8 +6,9 @@ from state.domain import DecisionTable
 from state.node import Node
 from state.policy import Policy, effective
 from state.run import RequestContext, Scope
+from state.task import TaskState
 from state.value import Value
-from state.work import Decision, TaskState
+from state.work import Decision
 
 
 class Reads(Value):

@@ -6,11 +6,12 @@ from typing import Any
 from pydantic import JsonValue
 
 from state.canonical import digest
+from state.checks.bounding import bounds
 from state.node import Node
 from state.ports import Artifacts, Clock, DecisionLog, Ids
 from state.run import RequestContext, Scope
+from state.task import KEPT, Constraint, TaskState, TurnDone, UserTurn
 from state.value import Value
-from state.work import KEPT, TaskState, TurnDone, UserTurn
 
 
 class Reads(Value):
@@ -46,7 +47,7 @@ def make_resolve(*, clock: Clock, ids: Ids, artifacts: Artifacts, log: DecisionL
         if not goes_on(task, message_id, turn_ref):
             index = 1 if task.objective is None else task.objective.index + 1
             turn = UserTurn(index=index, message_id=ids.new("msg"), ref=turn_ref, at=now)
-            task = _new_turn(task, turn, reads.head)
+            task = _new_turn(task, turn, text, reads.head)
             # With an id of ours the message is known again; the next one, even of the same words, has another.
             messages = [{"type": "human", "content": text, "id": turn.message_id}]
         elif edited:
@@ -111,12 +112,21 @@ def _edited(log: DecisionLog, scope: Scope, head: str | None, task: TaskState) -
     return log.get(scope.tenant, scope.thread, head).task_hash != digest(task)
 
 
-def _new_turn(task: TaskState, turn: UserTurn, head: str | None) -> TaskState:
+def _new_turn(task: TaskState, turn: UserTurn, text: str, head: str | None) -> TaskState:
     """The task at a new message: what was done stays known, what was planned or found for the last turn does not.
 
-    The record at the head is the one that ended the turn before.
+    The record at the head is the one that ended the turn before. What bounds the task is added to what bounded it.
     """
+    added = (Constraint(turn=turn.index, ref=turn.ref, start=start, end=end) for start, end in bounds(text))
     turns = task.turns
     if task.objective is not None and head is not None:
         turns = (*turns, TurnDone(index=task.objective.index, record=head))[-KEPT:]
-    return TaskState(objective=turn, next_index=task.next_index, turns=turns, actions=task.actions)
+    return TaskState(
+        objective=turn,
+        constraints=(*task.constraints, *added)[-KEPT:],
+        next_index=task.next_index,
+        turns=turns,
+        actions=task.actions,
+        rejections=task.rejections,
+        questions=task.questions,
+    )

@@ -11,8 +11,9 @@ from state.memory import MemoryRecord, MemorySource
 from state.node import Node
 from state.ports import Artifacts, Index, Lexical, MemoryStore
 from state.run import Access, RequestContext, Scope
+from state.task import TaskState
 from state.value import Value
-from state.work import Decision, Route, TaskState
+from state.work import Decision, Route
 
 _MEMORY_TRUST = {
     MemorySource.SYSTEM_RECORD: Trust.SYSTEM,
@@ -138,14 +139,12 @@ def make_retrieve(*, index: Index, lexical: Lexical, memory: MemoryStore, artifa
 
     def _memory(record: MemoryRecord, now: datetime, bodies: _Bodies) -> Candidate:
         trust = _MEMORY_TRUST[record.source]
-        label = "hypothesis, inferred by a model: " if trust is Trust.UNTRUSTED else ""
-        text = f"{label}{record.text} (source: {record.source_ref}, since {record.created_at.date().isoformat()})"
         return Candidate(
             item_id=record.memory_id,
             kind=Kind.MEMORY,
             source=f"memory://{record.memory_id}",
             trust=trust,
-            ref=bodies.add(text),
+            ref=bodies.add(record.shown()),
             version=record.created_at.isoformat(),
             retrieved_at=now,
             tenant=record.tenant,

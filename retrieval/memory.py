@@ -1,6 +1,6 @@
 """Scoped memory on LangGraph's Store: four checks before a record is used, in order (S6, H14)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -53,6 +53,22 @@ class StoreMemory:
             excluded=tuple(sorted(excluded)),
         )
 
+    def of(self, tenant: str, subject: str) -> tuple[tuple[str, MemoryRecord | None], ...]:
+        """All that is kept of one subject, by id, whatever its purpose and age; None for what cannot be read."""
+        return tuple((memory_id, _read(value)) for memory_id, value in self._own(tenant, subject))
+
+    def subjects(self) -> tuple[tuple[str, str], ...]:
+        """Everyone of whom something is kept, as tenant and subject."""
+        found: list[tuple[str, ...]] = []
+        while page := self._store.list_namespaces(prefix=(ROOT,), max_depth=3, limit=PAGE, offset=len(found)):
+            found += page
+        return tuple((_name(place[1]), _name(place[2])) for place in found if len(place) == 3)
+
+    def remove(self, tenant: str, subject: str, memory_ids: Iterable[str]) -> None:
+        """Delete records of one subject. What is not there is passed over."""
+        for memory_id in memory_ids:
+            self._store.delete(namespace(tenant, subject), memory_id)
+
     def _own(self, tenant: str, subject: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The raw records of one subject; the first check."""
         place = namespace(tenant, subject)
@@ -93,6 +109,17 @@ def namespace(tenant: str, subject: str) -> tuple[str, str, str]:
 def _label(name: str) -> str:
     # The Store joins labels with dots and refuses labels that hold one.
     return name.replace("%", "%25").replace(".", "%2E")
+
+
+def _name(label: str) -> str:
+    return label.replace("%2E", ".").replace("%25", "%")
+
+
+def _read(value: Mapping[str, Any]) -> MemoryRecord | None:
+    try:
+        return MemoryRecord.model_validate(value)
+    except ValidationError:
+        return None
 
 
 def _moment(value: object) -> datetime | None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from state.memory import MemoryRecord
 from state.policy import Policy
 from state.run import Principal, Scope
+from state.task import TaskState
 from state.tools import Tool
 from state.value import Value
-from state.work import Decision, DecisionKind, DecisionSpec, LapOutcome, TaskState
+from state.work import Decision, DecisionKind, DecisionSpec, LapOutcome
 
 
 class Section(Value):

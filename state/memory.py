@@ -31,3 +31,8 @@ class MemoryRecord(Value):
     created_at: AwareDatetime
     expires_at: AwareDatetime
     classification: Classification = Classification.PERSONAL
+
+    def shown(self) -> str:
+        """The fact as a request shows it, with its source; what a model inferred is told as a hypothesis."""
+        label = "hypothesis, inferred by a model: " if self.source is MemorySource.MODEL_INFERRED else ""
+        return f"{label}{self.text} (source: {self.source_ref}, since {self.created_at.date().isoformat()})"

@@ -18,6 +18,14 @@ class UtilityWeights(Value):
     injection_risk: float = 1.0
 
 
+class Retention(Value):
+    """How long each kind is kept, in days (X7); None keeps it until it is forgotten. Counted from a conversation's last
+    decision, and from a memory's making: a memory's own end holds beside it."""
+
+    conversation_days: int | None = Field(default=None, gt=0)
+    memory_days: int | None = Field(default=None, gt=0)
+
+
 class Policy(Value):
     """One version of the policy. `values` are the domain's own limits, by key."""
 
@@ -31,6 +39,7 @@ class Policy(Value):
     self_approval: bool = False
     observation_ttl_s: int = 300
     weights: UtilityWeights = UtilityWeights()
+    retention: Retention = Retention()
     values: dict[str, int | float | str | bool] = {}
 
 

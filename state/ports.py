@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from pydantic import AwareDatetime, JsonValue
+from pydantic import AwareDatetime, JsonValue, SecretStr
 
 from state.context import DropReason
 from state.knowledge import Excluded, Hit
@@ -215,6 +215,17 @@ class Seal(Protocol):
     def verify(self, payload: Mapping[str, JsonValue], seal: str) -> bool: ...
 
 
+class Secrets(Protocol):
+    """Credentials for tools, by name: the one place they exist (X7).
+
+    `secret` raises SecretMissing, naming what to set. `masked` gives a text with `[secret NAME]` where a value stood.
+    """
+
+    def secret(self, name: str) -> SecretStr: ...
+
+    def masked(self, text: str) -> str: ...
+
+
 class ArtifactGone(LookupError):
     """The address names nothing in this tenant's space: erased, or never there."""
 
@@ -233,6 +244,10 @@ class RecordDamaged(ValueError):
 
 class ClaimRefused(ValueError):
     """The ledger does not do this: another effect's key, an unknown key, or an effect already done."""
+
+
+class SecretMissing(LookupError):
+    """No credential of that name is set. The text names the variable to set, and no value."""
 
 
 class AccessUnknown(PermissionError):

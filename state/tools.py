@@ -2,12 +2,12 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, JsonValue, create_model
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, JsonValue, SecretStr, create_model
 
 from state.canonical import digest
 from state.run import Scope
@@ -47,11 +47,15 @@ class OutputField(Value):
     trust: Literal["system", "untrusted"] = "untrusted"
 
 
+SecretName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{1,63}$")]
+
+
 class ToolContract(Value):
     """All that code needs to know of a tool before calling it.
 
     `resources` maps a parameter to the kind of resource whose id it holds; such an id must belong to the
-    principal's tenant and be traceable to something the request showed (X4). `roles` empty means: nobody.
+    principal's tenant and be traceable to something the request showed (X4). `roles` empty means: nobody. `secrets`
+    names the credentials that the tool may ask its context for; it is given no others.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]{2,63}$")
@@ -63,6 +67,7 @@ class ToolContract(Value):
     resources: dict[str, str] = {}
     limits: tuple[Limit, ...] = ()
     confirm: bool = False
+    secrets: tuple[SecretName, ...] = ()
     idempotent: bool = False
     reversible: bool = True
     max_rows: int = 20
@@ -82,13 +87,33 @@ class ToolError(Exception):
         self.detail = detail
 
 
+class SecretNotDeclared(PermissionError):
+    """A tool asked for a credential that its contract does not declare."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"got the secret {name!r:.80}, which the contract of the tool does not declare in `secrets`")
+
+
+def _undeclared(name: str) -> SecretStr:
+    raise SecretNotDeclared(name)
+
+
 @dataclass(frozen=True)
 class ToolContext:
-    """What a tool gets beside its arguments: the scope it acts in, the time, and the key of this one effect."""
+    """What a tool gets beside its arguments: the scope it acts in, the time, the key of this one effect, and what
+    resolves the credentials that its contract declares."""
 
     scope: Scope
     now: datetime
     idempotency_key: str
+    resolve: Callable[[str], SecretStr] = field(default=_undeclared, repr=False, compare=False)
+
+    def secret(self, name: str) -> SecretStr:
+        """A credential by name, to be used and put nowhere: `.get_secret_value()` gives the text.
+
+        Raises SecretNotDeclared, and SecretMissing where it is not set.
+        """
+        return self.resolve(name)
 
 
 ToolFunction = Callable[..., Mapping[str, Any] | list[Mapping[str, Any]] | None]
@@ -121,6 +146,7 @@ def tool(
     resources: dict[str, str] | None = None,
     limits: tuple[Limit, ...] = (),
     confirm: bool = False,
+    secrets: tuple[str, ...] = (),
     idempotent: bool = False,
     reversible: bool = True,
     max_rows: int = 20,
@@ -147,6 +173,7 @@ def tool(
             resources=resources or {},
             limits=limits,
             confirm=confirm,
+            secrets=secrets,
             idempotent=idempotent,
             reversible=reversible,
             max_rows=max_rows,

@@ -3,12 +3,11 @@
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import AwareDatetime, Field, JsonValue, TypeAdapter, model_validator
+from pydantic import Field, JsonValue, TypeAdapter, model_validator
 
 from state.value import Value
 
 MOST_CALLS = 16  # in one proposal
-KEPT = 32  # rejections, open questions and actions the checkpoint keeps; older ones stay in the chain (S2)
 
 
 class DecisionKind(StrEnum):
@@ -197,61 +196,3 @@ class Status(StrEnum):
     ESCALATED = "escalated"
     PARTIAL = "partial"
     FAILED = "failed"
-
-
-class UserTurn(Value):
-    """One message of the user: its text lives at `ref`."""
-
-    index: int
-    message_id: str
-    ref: str
-    at: AwareDatetime
-
-
-class ActionDone(Value):
-    """A call that was made or refused. Arguments are known by digest only; the record has the rest."""
-
-    turn: int
-    decision: int
-    tool: str
-    call_id: str
-    arguments_digest: str | None
-    outcome: Literal["ok", "empty", "error", "denied", "rejected", "unknown"]
-    at: AwareDatetime
-
-
-class TurnDone(Value):
-    """An earlier turn of this conversation: its number and the record that ended it."""
-
-    index: int
-    record: str
-
-
-class Retrieved(Value):
-    """A retrieval already done in this run: the same key is never searched again (L9)."""
-
-    key: str
-    snapshot_ref: str
-
-
-class TaskState(Value):
-    """The canonical state of the task (S2). Code rewrites it once per decision; the model never does.
-
-    Texts stay outside: objective, queries and questions are addresses in the artifact store.
-    """
-
-    schema_version: Literal[1] = 1
-    objective: UserTurn | None = None
-    next_index: int = 0
-    laps_in_turn: int = 0
-    last_kind: DecisionKind | None = None
-    last_toolset: str = ""
-    last_outcome: LapOutcome | None = None
-    steps: tuple[str, ...] = ()
-    turns: tuple[TurnDone, ...] = ()
-    actions: tuple[ActionDone, ...] = ()
-    query_refs: tuple[str, ...] = ()
-    retrieved: tuple[Retrieved, ...] = ()
-    missing: tuple[str, ...] = ()
-    denials_in_turn: int = 0
-    status: Status | None = None

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from pydantic import JsonValue
+from pydantic import JsonValue, SecretStr
 
 from state.canonical import canonical_json, digest
 from state.ports import (
@@ -18,6 +18,7 @@ from state.ports import (
     NameTaken,
     RecordDamaged,
     RecordMissing,
+    SecretMissing,
 )
 from state.record import DecisionRecord
 from state.request import ModelError, Reply, Request
@@ -188,6 +189,23 @@ class FakeSeal:
             return hmac.compare_digest(self.sign(payload).encode(), seal.encode(errors="replace"))
         except ValueError:
             return False
+
+
+class FakeSecrets:
+    """Credentials in a dict, by name."""
+
+    def __init__(self, **values: str) -> None:
+        self._values = values
+
+    def secret(self, name: str) -> SecretStr:
+        if name not in self._values:
+            raise SecretMissing(f"got no secret {name}; set EXPEDIENTE_TOOL_SECRET_{name.upper()}")
+        return SecretStr(self._values[name])
+
+    def masked(self, text: str) -> str:
+        for name, value in self._values.items():
+            text = text.replace(value, f"[secret {name}]")
+        return text
 
 
 class ModelScriptExhausted(AssertionError):

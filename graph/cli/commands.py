@@ -204,6 +204,25 @@ def corpus(
 
 
 @agent.command()
+def forget(
+    subject: Annotated[str | None, Option(metavar="SUBJECT", help="A principal (NAME@TENANT) or an account.")] = None,
+    tenant: Annotated[str | None, Option(metavar="TENANT", help="In which tenant, where several know it.")] = None,
+    expired: Annotated[bool, Option("--expired", help="All that the policy's retention no longer keeps.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what would go, and change nothing.")] = False,
+    json: Json = False,
+) -> None:
+    """Erase what was said, kept and checkpointed; records stay and can be verified. For whoever runs this machine."""
+    from graph.cli.forgetting import expire
+    from graph.cli.forgetting import forget as run
+
+    if (subject is None) is not expired:
+        raise WrongUse("got neither or both of --subject and --expired; allowed: one of them")
+    if subject is None:
+        raise Exit(expire(Screen(json), dry_run=dry_run))
+    raise Exit(run(Screen(json), subject=subject, tenant=tenant, dry_run=dry_run))
+
+
+@agent.command()
 def draw(
     write: Annotated[bool, Option("--write", help="Write both into README.md, between their markers.")] = False,
     check: Annotated[bool, Option("--check", help="Exit 1 if README.md differs.")] = False,

@@ -1,5 +1,6 @@
 """Runs one command: arguments in, exit code out; whatever goes wrong becomes one line."""
 
+import sys
 import traceback
 from collections.abc import Sequence
 
@@ -9,10 +10,12 @@ from typer.main import get_command
 from graph.cli.commands import agent, options
 from graph.cli.exits import FAILED, INTERRUPTED, OK, WRONG_USE
 from graph.cli.screen import Screen, one_line
+from graph.masking import install, masked
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run `agent` with these arguments. Gives the exit code."""
+    install()
     given = _debug_first(arguments) or ["--help"]
     screen = Screen(json="--json" in given)
     context = None
@@ -33,7 +36,7 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001  # the last frame of the program: nobody above could say it better
         if options.debug:
-            traceback.print_exc()
+            sys.stderr.write(masked(traceback.format_exc()))
         return _failed(error, screen)
     finally:
         screen.close()

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from graph.masking import masked
 from state.checks.hidden import visible
 
 
@@ -56,8 +57,8 @@ class Screen:
             sys.stdout.buffer.flush()
 
     def error(self, message: str) -> None:
-        """One line on stderr, or with `json` one object on stdout."""
-        line = one_line(message)
+        """One line on stderr, or with `json` one object on stdout. Secrets in it are masked."""
+        line = one_line(masked(message))
         if self.json_wanted:
             with contextlib.suppress(OSError):  # a full disk behind stdout: stderr is what is left
                 self.text(json.dumps({"error": line, "status": "failed"}, ensure_ascii=False))
@@ -69,7 +70,7 @@ class Screen:
     def warning(self, message: str) -> None:
         """One line on stderr that ends nothing."""
         with contextlib.suppress(OSError):
-            sys.stderr.write(f"agent: warning: {one_line(message)}\n")
+            sys.stderr.write(f"agent: warning: {one_line(masked(message))}\n")
             sys.stderr.flush()
 
     @contextlib.contextmanager

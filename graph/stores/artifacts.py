@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from sqlalchemy import Engine, bindparam, select
+from sqlalchemy import Engine, bindparam, delete, select
 
-from graph.stores.engine import insert_or_ignore, transaction
+from graph.stores.engine import batched, insert_or_ignore, transaction
 from graph.stores.schema import artifact_names, artifacts
 from state.ports import ArtifactGone, NameTaken
 
@@ -35,6 +35,7 @@ class SqlArtifacts:
         these = (own.tenant == bindparam("tenant"), own.ref.in_(bindparam("refs", expanding=True)))
         self._present = select(own.ref).where(*these)
         self._get_all = select(own.ref, own.body).where(*these)
+        self._erase = delete(artifacts).where(*these)
         self._named = select(named.ref).where(named.tenant == bindparam("tenant"), named.name == bindparam("name"))
         # One statement names a body only if it is there, and only if the name is free.
         stored = select(own.tenant, bindparam("name", type_=named.name.type), own.ref)
@@ -101,6 +102,26 @@ class SqlArtifacts:
         """Whether the body at an address is the one that was put there. Raises ArtifactGone."""
         body = encoded(self.get(tenant, ref))
         return any(hmac.compare_digest(address(secret, tenant, body), ref) for secret in self._secrets)
+
+    def present(self, tenant: str, refs: Iterable[str]) -> frozenset[str]:
+        """Which of these addresses hold a body."""
+        found: set[str] = set()
+        with self._engine.connect() as connection:
+            for some in batched(sorted(refs)):
+                found.update(connection.scalars(self._present, {"tenant": tenant, "refs": some}))
+        return frozenset(found)
+
+    def erase(self, tenant: str, refs: Iterable[str]) -> int:
+        """Take bodies away for good, all or none; how many there were. Their addresses stay where they are named."""
+        with self._engine.connect() as connection, transaction(connection):
+            return sum(
+                connection.execute(self._erase, {"tenant": tenant, "refs": some}).rowcount
+                for some in batched(sorted(refs))
+            )
+
+    def addresses(self, tenant: str, text: str) -> tuple[str, ...]:
+        """The addresses that a text may have: one of each secret, the current and those before it."""
+        return tuple(address(secret, tenant, encoded(text)) for secret in self._secrets)
 
     def name(self, tenant: str, name: str, ref: str) -> None:
         """Give a stored body a public name, once.

@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ BUSY_TIMEOUT_S = 5.0
 # A node holds a connection for one statement, so few serve many runs; a server allows about a hundred in all.
 _POOLS = {"NORMAL": {"pool_size": 5, "max_overflow": 5}, "FULL": {"pool_size": 2, "max_overflow": 3}}
 POOL_WAIT_S = 10.0
+_MOST_NAMED = 500  # values in one statement: engines bound them
 _SCHEMA_LOCK = 0x4578_7065  # advisory lock: processes make or migrate the PostgreSQL schema one after the other
 
 
@@ -70,6 +71,12 @@ def insert_or_ignore(engine: Engine, table: Table) -> sqlite.Insert | postgresql
     return postgresql.insert(table) if engine.dialect.name == "postgresql" else sqlite.insert(table)
 
 
+def batched(values: Sequence[str]) -> Iterator[list[str]]:
+    """The values in portions that one statement may name."""
+    for start in range(0, len(values), _MOST_NAMED):
+        yield list(values[start : start + _MOST_NAMED])
+
+
 @contextmanager
 def transaction(connection: Connection) -> Iterator[None]:
     """Several statements that count together or not at all, on a connection that else commits each by itself."""
@@ -98,6 +105,7 @@ def _engine(url: URL, where: str, synchronous: str, busy_timeout_s: float) -> En
         if on_sqlite:
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute(f"PRAGMA synchronous={synchronous}")
+            connection.execute("PRAGMA secure_delete=ON")  # an erased body is overwritten, not only unlinked
         elif synchronous == "FULL":
             # A server or role may have turned it off; the ledger's promise does not depend on that.
             connection.cursor().execute("SET synchronous_commit TO on")

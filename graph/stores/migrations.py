@@ -29,9 +29,17 @@ def _marks(connection: Connection) -> None:
     )
 
 
+def _forgotten(connection: Connection) -> None:
+    """Version 3: what was forgotten (graph.forgetting)."""
+    connection.exec_driver_sql(
+        "CREATE TABLE expediente_forgotten (kind VARCHAR NOT NULL, tenant VARCHAR NOT NULL, name VARCHAR NOT NULL, "
+        "at VARCHAR(32) NOT NULL, PRIMARY KEY (kind, tenant, name))"
+    )
+
+
 # STEPS[n] makes version n + 2 of version n + 1. A step is written out and not made from graph.stores.schema: it must
 # do the same for ever, whatever becomes of the schema. It may meet rows of running processes of the release before.
-STEPS: tuple[Step, ...] = (_marks,)
+STEPS: tuple[Step, ...] = (_marks, _forgotten)
 
 
 def bring_up_to_date(connection: Connection, where: str) -> None:

@@ -1,11 +1,11 @@
 """The record chain: append-only, verified on every read (L8)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Engine, Row, bindparam, func, literal, select
+from sqlalchemy import Engine, Row, bindparam, func, literal, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from graph.stores.engine import insert_or_ignore
@@ -16,6 +16,7 @@ from state.record import DecisionRecord
 
 # A head comes from a channel, which can be written from outside: what cannot be a hash is not asked for.
 _HASH = re.compile(r"[0-9a-f]{64}")
+_PAGE = 500
 _ECHOED = 100  # characters of a wrong hash that an error repeats
 
 
@@ -31,6 +32,9 @@ class SqlDecisionLog:
         wanted = own.hash.in_(bindparam("wanted", expanding=True))
         self._get_all = select(own.hash, own.parent, own.body).where(*of_thread, wanted)
         self._names = select(own.hash).where(*of_thread).order_by(own.hash)
+        later = tuple_(own.thread, own.hash) > tuple_(bindparam("after_thread"), bindparam("after_hash"))
+        page = select(own.thread, own.hash, own.body).where(own.tenant == bindparam("tenant"), later)
+        self._page = page.order_by(own.thread, own.hash).limit(_PAGE)
         self._size = select(func.count()).select_from(records).where(*of_thread)
         # Each step looks its parent up by the whole key, taken from the child's row: given as constants, tenant and
         # thread would tempt a planner without statistics to read the thread anew at every step. Steps are counted,
@@ -116,6 +120,19 @@ class SqlDecisionLog:
         if expected is not None and len(found) != limit:
             raise _missing(thread, expected)
         return tuple(found)
+
+    def filed(self, tenant: str) -> Iterator[tuple[str, bytes]]:
+        """Every record of a tenant, as thread and filed bytes, unverified and a page at a time: for what sweeps."""
+        last = ("", "")
+        while True:
+            with self._engine.connect() as connection:
+                keys = {"tenant": tenant, "after_thread": last[0], "after_hash": last[1]}
+                rows = connection.execute(self._page, keys).all()
+            if not rows:
+                return
+            for row in rows:
+                yield row.thread, row.body
+            last = (rows[-1].thread, rows[-1].hash)
 
     def names(self, tenant: str, thread: str) -> tuple[str, ...]:
         """The hashes of every record of a thread, on all its branches, sorted."""

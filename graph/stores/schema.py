@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-SCHEMA_VERSION = 2  # of the tables below; graph.stores.migrations brings an older one there
+SCHEMA_VERSION = 3  # of the tables below; graph.stores.migrations brings an older one there
 
 
 class Utc(TypeDecorator[datetime]):
@@ -106,6 +106,17 @@ threads = Table(
     Column("tenant", String, nullable=False),
     Column("principal", String, nullable=False),
     Column("created_at", Utc, nullable=False),
+)
+
+# What was forgotten: threads that take no new turn, subjects and memories that are not seeded again. It holds names
+# and ids, as the records do.
+forgotten = Table(
+    "expediente_forgotten",
+    metadata,
+    Column("kind", String, primary_key=True),
+    Column("tenant", String, primary_key=True),
+    Column("name", String, primary_key=True),
+    Column("at", Utc, nullable=False),
 )
 
 # What the database belongs to, so that a process of another deployment does not write into it (graph.home).

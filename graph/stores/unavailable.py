@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from graph.masking import masked
+
 
 class StoreUnavailable(Exception):
     """A database cannot be opened, read or written. Nothing was half-written: a statement counts whole or not at all.
@@ -13,6 +15,7 @@ class StoreUnavailable(Exception):
     """
 
     def __init__(self, where: str, got: str, allowed: str, next_step: str) -> None:
+        where, got = masked(where), masked(got)  # what a driver says may repeat what it was connected with
         super().__init__(f"the store {where} cannot be used: got {got}; allowed: {allowed}; next: {next_step}")
         self.where = where
         self.got = got

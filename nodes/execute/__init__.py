@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
+from nodes.execute.credentials import complete, resolving
 from nodes.execute.project import project
 from nodes.execute.step import Step, outcome_state
 from state.checks.binding import arguments_digest, call_digest, intact, sealed
 from state.checks.quote import unquoted
 from state.node import Node
-from state.ports import Artifacts, Clock, Ledger, NameTaken, Seal
+from state.ports import Artifacts, Clock, Ledger, NameTaken, Seal, Secrets
 from state.run import RequestContext, Scope
 from state.tools import Effect, Observation, Tool, ToolContext, ToolError
 from state.value import Value
@@ -38,8 +39,16 @@ class SealBroken(PermissionError):
     """A verdict does not carry our seal for this very call: it was written from outside. Nothing was run."""
 
 
-def make_execute(*, artifacts: Artifacts, ledger: Ledger, clock: Clock, seal: Seal, tools: Mapping[str, Tool]) -> Node:
-    """The execute node."""
+def make_execute(
+    *,
+    artifacts: Artifacts,
+    ledger: Ledger,
+    clock: Clock,
+    seal: Seal,
+    secrets: Secrets,
+    tools: Mapping[str, Tool],
+) -> Node:
+    """The execute node. What a tool brings is stored with every known secret masked (X7)."""
 
     def run(reads: Reads, scope: Scope) -> Writes:
         proposal = PROPOSAL.validate_json(artifacts.get(scope.tenant, reads.proposal))
@@ -70,6 +79,8 @@ def make_execute(*, artifacts: Artifacts, ledger: Ledger, clock: Clock, seal: Se
     def _observed(step: Step, proposal_ref: str) -> Observation:
         if _expired(step):
             return _stored(step, {"error": "approval_expired"}, "error", "approval_expired")
+        if not (complete(step, secrets) or _begun(step)):
+            return _stored(step, {"error": "secret_missing"}, "error", "secret_missing")
         if step.tool.contract.effect is Effect.READ:
             return _run(step)
         claimed = ledger.claim(step.claim(proposal_ref), clock.now())
@@ -88,18 +99,23 @@ def make_execute(*, artifacts: Artifacts, ledger: Ledger, clock: Clock, seal: Se
     def _expired(step: Step) -> bool:
         """An approval that was given in time and not used in time is void; an effect that was begun is finished."""
         asked = step.verdict.request
-        if asked is None or clock.now() < asked.expires_at:
-            return False
+        return asked is not None and clock.now() >= asked.expires_at and not _begun(step)
+
+    def _begun(step: Step) -> bool:
+        """Whether the effect was claimed before: what became of it is the ledger's to say, whatever holds now."""
         rows = ledger.rows(step.scope.tenant, step.scope.thread)
-        return not any(row.claim.key == step.key for row in rows)
+        return any(row.claim.key == step.key for row in rows)
 
     def _run(step: Step) -> Observation:
-        context = ToolContext(scope=step.scope, now=clock.now(), idempotency_key=step.key)
+        resolve = resolving(step, secrets)
+        context = ToolContext(scope=step.scope, now=clock.now(), idempotency_key=step.key, resolve=resolve)
         try:
-            projected = project(step.tool.contract, step.tool.run(context, **step.arguments))
+            projected = project(step.tool.contract, step.tool.run(context, **step.arguments), secrets.masked)
         except ToolError as error:
-            return _stored(step, {"error": error.code}, "error", error.code)
+            code = secrets.masked(error.code)
+            return _stored(step, {"error": code}, "error", code)
         except Exception as error:  # noqa: BLE001 - a tool may raise anything, and what it means is the step's to say
+            # The kind alone: what an exception says may hold anything, a credential too.
             code = f"tool_failed:{type(error).__name__}"
             return _stored(step, {"error": code}, step.failed_as, code)
         outcome = "empty" if projected.empty else "ok"
@@ -165,6 +181,6 @@ def make_execute(*, artifacts: Artifacts, ledger: Ledger, clock: Clock, seal: Se
         Writes,
         run,
         arun,
-        ports=("artifacts", "ledger", "clock", "seal"),
+        ports=("artifacts", "ledger", "clock", "seal", "secrets"),
         domain=("tools", "contracts"),
     )

@@ -15,10 +15,11 @@ from state.ports import Artifacts, DecisionLog, Seal
 from state.record import DecisionRecord
 from state.request import Attempt
 from state.run import RequestContext, Scope
+from state.task import Retrieved, TaskState
 from state.tools import Observation
 from state.value import Value
 from state.verdict import Verdict
-from state.work import PROPOSAL, Decision, Retrieved, TaskState, spoken
+from state.work import PROPOSAL, Decision, spoken
 
 
 class Reads(Value):
@@ -77,7 +78,7 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Se
         queries = tuple(artifacts.put(scope.tenant, query) for query in searched(proposal, outcome))
         found = Retrieved(key=Snapshot.model_validate_json(texts[new]).key, snapshot_ref=new) if new else None
         before = _remembering(reads.task, effective(policies, reads.request.now).history_turns)
-        task = rewritten(before, lap, outcome, reads.request, queries, found)
+        task = rewritten(before, lap, outcome, reads.request, queries, found, reads.proposal)
         record = DecisionRecord(
             parent=reads.head,
             tenant=scope.tenant,

@@ -2,22 +2,27 @@
 
 from nodes.log.outcome import Lap
 from state.run import RequestContext
-from state.verdict import Allowed, Denied
-from state.work import (
+from state.task import (
     KEPT,
-    Act,
     ActionDone,
-    LapOutcome,
-    Plan,
+    OpenQuestion,
+    Phase,
+    Rejection,
     Retrieved,
-    Status,
     TaskState,
 )
+from state.verdict import Allowed, Denied
+from state.work import Act, DecisionKind, LapOutcome, Plan, Status
 
 _ENDS = {
     LapOutcome.ANSWERED: Status.ANSWERED,
     LapOutcome.ASKED: Status.NEEDS_INPUT,
     LapOutcome.ESCALATED: Status.ESCALATED,
+}
+_PHASES = {
+    DecisionKind.GATHER: Phase.GATHERING,
+    DecisionKind.PLAN: Phase.PLANNING,
+    DecisionKind.ACT: Phase.ACTING,
 }
 # A plan whose step was refused or failed is over: what follows is a report, not the next step.
 _BREAKS = (LapOutcome.DENIED, LapOutcome.REJECTED, LapOutcome.CALL_FAILED)
@@ -30,6 +35,7 @@ def rewritten(
     request: RequestContext,
     queries: tuple[str, ...],
     found: Retrieved | None,
+    proposal_ref: str | None,
 ) -> TaskState:
     """The next task state. `queries` are addresses of new searches, `found` the retrieval of this lap."""
     done = _actions(lap, request)
@@ -43,7 +49,10 @@ def rewritten(
             "last_toolset": lap.decision.toolset if lap.decision else task.last_toolset,
             "last_outcome": outcome,
             "steps": _steps(task, lap, outcome, done),
+            "phase": _phase(lap, outcome),
             "actions": (*task.actions, *done)[-KEPT:],
+            "rejections": (*task.rejections, *_rejections(lap, request))[-KEPT:],
+            "questions": _questions(task, outcome, request, proposal_ref),
             "query_refs": tuple(dict.fromkeys((*task.query_refs, *queries))),
             "retrieved": (*task.retrieved, found) if found and found.key not in known else task.retrieved,
             "denials_in_turn": task.denials_in_turn + refused,
@@ -74,31 +83,71 @@ def _actions(lap: Lap, request: RequestContext) -> tuple[ActionDone, ...]:
     for call in lap.proposal.calls:
         observation, verdict = seen.get(call.call_id), refused.get(call.call_id)
         outcome: str
-        arguments: str | None
+        effect, at, artifact = None, request.now, None
         if observation is not None:
-            outcome, arguments, at = observation.outcome, observation.arguments_digest, observation.at
+            outcome, effect, at = observation.outcome, observation.effect, observation.at
+            artifact = observation.artifact_ref
         elif verdict is not None:
-            # A refused call leaves no digest: a short hash of a foreign id could be guessed back (M6).
-            outcome, arguments, at = "rejected" if verdict.approval else "denied", None, request.now
+            outcome = "rejected" if verdict.approval else "denied"
         elif call.call_id in allowed:
             # Abandoned between verdict and record: whether the call was made is for the ledger to say.
-            outcome, arguments, at = "unknown", None, request.now
+            outcome = "unknown"
         else:
             continue
         made.append(
             ActionDone.model_validate(
                 {
                     "turn": request.turn_index,
-                    "decision": lap.decision.index,
                     "tool": call.tool,
                     "call_id": call.call_id,
-                    "arguments_digest": arguments,
+                    "effect": effect,
                     "outcome": outcome,
                     "at": at,
+                    "artifact": artifact,
                 }
             )
         )
     return tuple(made)
+
+
+def _rejections(lap: Lap, request: RequestContext) -> tuple[Rejection, ...]:
+    """What was not taken, with the rule and our own reason: no value of the call is repeated (M6)."""
+    if lap.decision is None:
+        return ()
+    tools = {call.call_id: call.tool for call in lap.proposal.calls} if isinstance(lap.proposal, Act) else {}
+    return tuple(
+        Rejection(
+            turn=request.turn_index,
+            decision=lap.decision.index,
+            about=tools.get(verdict.call_id, verdict.call_id),
+            rule=verdict.rule,
+            reason=verdict.reason,
+            by=verdict.approval.by if verdict.approval else None,
+        )
+        for verdict in lap.verdicts or ()
+        if isinstance(verdict, Denied)
+    )
+
+
+def _questions(
+    task: TaskState, outcome: LapOutcome, request: RequestContext, proposal_ref: str | None
+) -> tuple[OpenQuestion, ...]:
+    """What was asked back stays open until a turn ends with an answer."""
+    if outcome is LapOutcome.ANSWERED:
+        return ()
+    if outcome is LapOutcome.ASKED and proposal_ref is not None:
+        return (*task.questions, OpenQuestion(turn=request.turn_index, ref=proposal_ref))[-KEPT:]
+    return task.questions
+
+
+def _phase(lap: Lap, outcome: LapOutcome) -> Phase:
+    if outcome in (*_ENDS, LapOutcome.CLOSED):
+        return Phase.OVER
+    if outcome is LapOutcome.PLANNED:
+        return Phase.ACTING
+    if outcome is LapOutcome.PLAN_REQUESTED:
+        return Phase.PLANNING
+    return _PHASES.get(lap.decision.kind, Phase.CONCLUDING) if lap.decision else Phase.BEGUN
 
 
 def _steps(task: TaskState, lap: Lap, outcome: LapOutcome, done: tuple[ActionDone, ...]) -> tuple[str, ...]:

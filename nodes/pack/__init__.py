@@ -14,7 +14,7 @@ from nodes.pack.required import (
     who_and_what,
 )
 from nodes.pack.sufficiency import assert_own, missing
-from nodes.pack.trail import history, this_turn
+from nodes.pack.trail import CONSTRAINT, constraints, history, this_turn
 from nodes.pack.utility import Chosen, choose, left_out
 from state.context import ContextManifest, Dropped, DropReason, Kind, Packed, RequestSettings, Trust
 from state.domain import Example, Section
@@ -25,9 +25,10 @@ from state.ports import Artifacts, DecisionLog, TokenCounter
 from state.render import assembled, prefix_hash
 from state.request import Attempt, Request
 from state.run import RequestContext, Scope
+from state.task import TaskState
 from state.tools import ToolContract
 from state.value import Value
-from state.work import Decision, DecisionKind, TaskState
+from state.work import Decision, DecisionKind
 
 
 class Reads(Value):
@@ -71,6 +72,7 @@ def make_pack(
         head = drafts.counted(instructions(drafts, decision, by_name) + tools(drafts, decision, offered))
         before = who_and_what(drafts, texts[request.turn_ref], scope, request, policy, decision)
         before += shown_examples(drafts, decision, examples)
+        before += constraints(drafts, artifacts, scope, reads.task, policy.history_turns)
         before += history(drafts, artifacts, log, scope, reads.task, policy.history_turns)
         before += capabilities(drafts, decision, contracts, scope)
         before += this_turn(drafts, artifacts, log, scope, request, reads.task)
@@ -169,8 +171,9 @@ def _shortened(drafts: list[Draft], turn: int, budget_tokens: int) -> tuple[list
     kept, left, leaving = [], [], None
     for draft in drafts:
         origin = draft.item.provenance.origin_turn
+        earlier = origin is not None and origin < turn and not draft.item.item_id.startswith(CONSTRAINT)
         # An answer goes with its question: half a turn would be told as if nobody had asked.
-        if origin is not None and origin < turn and (over > 0 or origin == leaving):
+        if earlier and (over > 0 or origin == leaving):
             leaving = origin
             over -= draft.item.token_count
             left.append(left_out(draft.item, DropReason.OVER_BUDGET))

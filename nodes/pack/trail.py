@@ -10,9 +10,12 @@ from state.context import Kind, Trust
 from state.ports import Artifacts, DecisionLog
 from state.record import DecisionRecord
 from state.run import RequestContext, Scope
+from state.task import TaskState
 from state.tools import RESERVED, Observation
 from state.verdict import Accepted, Allowed, Denied, NeedsApproval, Verdict
-from state.work import PROPOSAL, Status, TaskState, spoken
+from state.work import PROPOSAL, Status, spoken
+
+CONSTRAINT = "constraint-"  # begins the item id of what bounds the task: never left out for want of room
 
 
 def history(
@@ -70,6 +73,26 @@ def history(
                 )
             )
     return made
+
+
+def constraints(drafts: Drafts, artifacts: Artifacts, scope: Scope, task: TaskState, turns: int) -> list[Draft]:
+    """What the user bounded the task by in turns that the history no longer shows, verbatim (C1)."""
+    shown = {done.index for done in (task.turns[-turns:] if turns else ())}
+    if task.objective is not None:
+        shown.add(task.objective.index)
+    hidden = [one for one in task.constraints if one.turn not in shown]
+    texts = artifacts.get_all(scope.tenant, [one.ref for one in hidden])
+    return [
+        drafts.text(
+            f"{CONSTRAINT}{one.turn}-{one.start}",
+            Kind.TASK_STATE,
+            f"turn://{one.turn}",
+            Trust.USER,
+            texts[one.ref][one.start : one.end],
+            turn=one.turn,
+        )
+        for one in hidden
+    ]
 
 
 def this_turn(

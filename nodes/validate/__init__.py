@@ -19,12 +19,14 @@ from state.domain import Owns
 from state.node import Node
 from state.policy import Policy, effective
 from state.ports import Artifacts, Clock, DecisionLog, Ledger, Seal
+from state.record import DecisionRecord
 from state.render import in_tools, scheme
 from state.run import RequestContext, Scope
-from state.tools import Effect, ToolContract
+from state.task import TaskState
+from state.tools import Effect, Observation, ToolContract
 from state.value import Value
 from state.verdict import Allowed, Approval, Denied, NeedsApproval, Verdict
-from state.work import PROPOSAL, Act, Answer, Decision, Plan, TaskState, ToolCall
+from state.work import PROPOSAL, Act, Answer, Decision, Plan, ToolCall
 
 
 class Reads(Value):
@@ -72,9 +74,12 @@ def make_validate(
         match proposal:
             case Act(calls=calls):
                 shown = _shown(reads, scope)
-                opened = _opened(calls, reads, scope, policy)
+                past, turn = _past(calls, reads, scope, policy), reads.request.turn_index
+                rows = ledger.rows(scope.tenant, scope.thread) if past and _changes(calls) else ()
+                opened = opened_effects(past, turn, rows, lambda ref: artifacts.get(scope.tenant, ref))
+                read = tuple(seen for one in past if one.turn_index == turn for seen in one.observations)
                 cases = {
-                    call.call_id: _case(call, calls[:ordinal], reads, scope, policy, shown, opened)
+                    call.call_id: _case(call, calls[:ordinal], reads, scope, policy, shown, opened, read)
                     for ordinal, call in enumerate(calls)
                 }
                 pending = [verdict for verdict in reads.verdicts or () if isinstance(verdict, NeedsApproval)]
@@ -101,18 +106,15 @@ def make_validate(
         texts = artifacts.get_all(scope.tenant, [item.ref for item in items])
         return tuple(Shown(item.item_id, item.trust, texts[item.ref]) for item in items)
 
-    def _opened(calls: Sequence[ToolCall], reads: Reads, scope: Scope, policy: Policy) -> Opened:
-        """What a plan opened. Reads need nothing opened, and then the chain is not read."""
-        asked = [contracts[call.tool] for call in calls if call.tool in contracts]
-        if all(contract.effect is Effect.READ for contract in asked):
-            return Opened()
-        past = log.chain(scope.tenant, scope.thread, reads.request.parent, limit=policy.max_decisions)
-        return opened_effects(
-            past,
-            reads.request.turn_index,
-            ledger.rows(scope.tenant, scope.thread),
-            lambda ref: artifacts.get(scope.tenant, ref),
-        )
+    def _past(calls: Sequence[ToolCall], reads: Reads, scope: Scope, policy: Policy) -> tuple[DecisionRecord, ...]:
+        """The newest records, newest first, as many as a turn can have. Not read where nothing can stand in them: for
+        reads alone in the first lap of a turn."""
+        if not _changes(calls) and not reads.task.laps_in_turn:
+            return ()
+        return log.chain(scope.tenant, scope.thread, reads.request.parent, limit=policy.max_decisions)
+
+    def _changes(calls: Sequence[ToolCall]) -> bool:
+        return any(contracts[call.tool].effect is not Effect.READ for call in calls if call.tool in contracts)
 
     def _case(
         call: ToolCall,
@@ -122,6 +124,7 @@ def make_validate(
         policy: Policy,
         shown: tuple[Shown, ...],
         opened: Opened,
+        read: tuple[Observation, ...],
     ) -> Case | None:
         contract = contracts.get(call.tool)
         if contract is None:
@@ -139,6 +142,7 @@ def make_validate(
             shown=shown,
             owns=dict(resources),
             opened=opened,
+            read=read,
             earlier=earlier,
             digest=arguments_digest(call.tool, arguments),
         )

@@ -11,6 +11,8 @@ from state.verdict import ANSWER, Accepted, Denied
 from state.work import Answer, Decision, DecisionKind, Form, Plan
 
 _CITABLE = (Kind.EVIDENCE, Kind.TOOL, Kind.MEMORY, Kind.TASK_STATE)
+# The values of the policy record are given beside the instructions, but a system of record owns them, as it does facts.
+_OWNED = "value"
 # What was said, what is to be decided and what could be called may be named, but proves nothing.
 _NO_EVIDENCE = ("turn", "answer", "decision", "capability", "tool", "form")
 
@@ -19,7 +21,7 @@ def answer_verdict(
     answer: Answer, items: Sequence[ContextItem], decision: Decision, policy: Policy
 ) -> Accepted | Denied:
     """Citations resolve to items of the manifest, and there are as many as the decision asks for (L6)."""
-    sources = {item.source for item in items if item.kind in _CITABLE}
+    sources = {item.source for item in items if item.kind in _CITABLE or scheme(item.source) == _OWNED}
     unknown = [citation.source for citation in answer.citations if citation.source not in sources]
     if unknown:
         return _denied(ANSWER, "citation_unresolved", "the answer cites a source that was not in the request", policy)

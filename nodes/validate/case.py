@@ -9,15 +9,17 @@ from state.checks.origin import Shown
 from state.domain import Owns
 from state.policy import Policy
 from state.run import RequestContext, Scope
-from state.tools import ToolContract
-from state.work import Decision, TaskState, ToolCall
+from state.task import TaskState
+from state.tools import Observation, ToolContract
+from state.work import Decision, ToolCall
 
 
 @dataclass(frozen=True)
 class Case:
     """A proposed call with its arguments read back, its contract, and the request that led to it.
 
-    `opened` is what a plan of this turn opened, `earlier` are the calls before it in the proposal.
+    `opened` is what a plan of this turn opened, `read` what calls of this turn brought, `earlier` are the calls before
+    it in the proposal.
     """
 
     call: ToolCall
@@ -31,6 +33,7 @@ class Case:
     shown: tuple[Shown, ...]
     owns: dict[str, Owns]
     opened: Opened
+    read: tuple[Observation, ...]
     earlier: tuple[ToolCall, ...]
     digest: str
 

@@ -64,10 +64,10 @@ def already_read(case: Case) -> Finding | None:
         return None
     if any((before.tool, before.arguments) == (case.call.tool, case.call.arguments) for before in case.earlier):
         return Deny("the same call stands in this proposal already")
-    for done in case.task.actions:
-        same = done.turn == case.request.turn_index and done.arguments_digest == case.digest
-        age_s = (case.request.now - done.at).total_seconds()
-        if same and done.outcome in ("ok", "empty") and age_s < case.policy.observation_ttl_s:
+    for seen in case.read:
+        age_s = (case.request.now - seen.at).total_seconds()
+        fresh = seen.outcome in ("ok", "empty") and age_s < case.policy.observation_ttl_s
+        if fresh and seen.arguments_digest == case.digest:
             return Deny("the same call already brought a result that is still fresh")
     return None
 

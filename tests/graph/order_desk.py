@@ -58,9 +58,21 @@ def order_desk(
     database_url: str | None = None,
 ) -> App:
     """The app of a desk whose model plays `lines`."""
+    model = ChatModelAdapter(Scripted(lines=list(lines)), "scripted")
+    return open_app(
+        settings(home, database_url=database_url),
+        clock=clock or FakeClock(NOW),
+        domain=desk_domain(home, desk),
+        model=model,
+        embedder=WordEmbedder(),
+    )
+
+
+def desk_domain(home: Path, desk: Desk) -> Domain:
+    """The desk as a domain, with a corpus that is empty."""
     corpus = home / "desk-corpus"
     corpus.mkdir(exist_ok=True)
-    domain = Domain(
+    return Domain(
         name="order desk",
         principals=lambda: (AGENT.name, LEAD.name),
         principal={AGENT.name: AGENT, LEAD.name: LEAD}.get,
@@ -71,12 +83,4 @@ def order_desk(
         tools=tuple(desk.tools.values()),
         corpus=corpus,
         resources=desk.resources,
-    )
-    model = ChatModelAdapter(Scripted(lines=list(lines)), "scripted")
-    return open_app(
-        settings(home, database_url=database_url),
-        clock=clock or FakeClock(NOW),
-        domain=domain,
-        model=model,
-        embedder=WordEmbedder(),
     )

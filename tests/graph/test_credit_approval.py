@@ -4,6 +4,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from graph.app import App
 from graph.models.adapter import ChatModelAdapter
 from graph.models.inprocess import proposing
@@ -19,7 +21,7 @@ def credit(start: OpenApp, amount: int, as_: str = "leo@acme") -> tuple[App, Run
     lines = [
         proposing(("plan", {"goal": "credit"})),
         proposing(("plan", {"goal": "credit", "steps": ["issue_credit"]})),
-        proposing(("issue_credit", {"account_id": "A-125", "amount": amount})),
+        proposing(("issue_credit", {"account_id": "A-125", "amount": amount, "currency": "EUR"})),
         proposing(("answer", {"text": "That is what became of it.", "citations": [], "next_steps": []})),
     ]
     app = start(model=ChatModelAdapter(Scripted(lines=lines), "scripted"))
@@ -65,3 +67,21 @@ def test_a_supervisor_does_not_approve_an_own_wish(start: OpenApp, home: Path) -
     app, asked = credit(start, 51, as_="vera@acme")
     approved(app, asked, by="vera@acme")
     assert issued(home) == []
+
+
+@pytest.mark.parametrize("amount", ["30 USD", "$30", "USD 30", "30 dollars"])
+def test_a_credit_in_another_currency_is_asked_about_and_never_turned_into_ours(
+    start: OpenApp, home: Path, amount: str
+) -> None:
+    app = start()
+    asked = app.ask(f"Issue a credit of {amount} to account A-125", as_="leo@acme", thread="t")
+    assert asked.status is Status.NEEDS_INPUT
+    assert asked.answer is not None
+    assert "in EUR only" in asked.answer.text
+    assert issued(home) == []
+
+
+@pytest.mark.parametrize("amount", ["120 EUR", "120 euros", "120"])
+def test_whoever_approves_a_credit_sees_its_currency(start: OpenApp, amount: str) -> None:
+    (call,) = start().ask(f"Issue a credit of {amount} to account A-125", as_="leo@acme").pending
+    assert call.arguments == {"account_id": "A-125", "amount": 120, "currency": "EUR"}

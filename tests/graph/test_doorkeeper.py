@@ -78,6 +78,18 @@ def test_a_pass_lets_nobody_in_as_a_bearer(start: OpenApp) -> None:
         door.enter(f"Bearer {inside}")
 
 
+@pytest.mark.parametrize("context", [{"api_key": "demo-cred-4471"}, {"principal": "ana@acme", "second": "x"}])
+def test_a_run_brings_no_credential_in_its_context(start: OpenApp, context: dict[str, Any]) -> None:
+    """A server makes one of `context` and `configurable`, stores it with the run, and shows it to tracers (H07)."""
+    door = Doorkeeper(KEYED, start().identity)
+    asked = {"messages": [{"role": "user", "content": "Why is my API key not working?"}]}
+    with pytest.raises(BadInput, match="allowed: principal, max_decisions") as refused:
+        door.begin("ana@acme", {"thread_id": "t", "kwargs": {"input": asked, "context": context}})
+    assert "demo-cred-4471" not in str(refused.value)
+    own = {"principal": "ana@acme", "thread_id": "t", "__request_start_time_ms__": 1}
+    assert door.begin("ana@acme", {"thread_id": "t", "kwargs": {"input": asked, "context": own}})
+
+
 ANSWER = {"resume": {"0" * 32: {"call-2-0": {"approval_id": "apr-0", "decision": "approve"}}}}
 
 

@@ -26,7 +26,8 @@ from graph.savers import (
 )
 from graph.stores.unavailable import StoreUnavailable
 from state.run import AgentState
-from state.work import LapOutcome, Retrieved, TaskState, UserTurn
+from state.task import Retrieved, TaskState, UserTurn
+from state.work import LapOutcome
 from tests.fakes import NOW
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "T"}}
@@ -57,7 +58,7 @@ READER = """
 import json, sys
 from pathlib import Path
 from graph.savers import sqlite_saver
-from state.work import TaskState
+from state.task import TaskState
 with sqlite_saver(Path(sys.argv[1])) as saver:
     values = saver.get_tuple({"configurable": {"thread_id": "T"}}).checkpoint["channel_values"]
 TaskState.model_validate(values["task"])

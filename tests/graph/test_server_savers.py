@@ -19,7 +19,7 @@ from graph.settings import Settings
 from graph.stores.migrations import SchemaTooNew
 from graph.stores.unavailable import StoreUnavailable
 from graph.stores.url import database_url
-from state.work import TaskState
+from state.task import TaskState
 from tests.graph.test_savers import CONFIG, TASK, WRITES, graph
 from tests.postgres import sql, terminate
 
@@ -116,7 +116,7 @@ def _open(target: str) -> str:
 def test_processes_that_start_together_make_the_tables_once(postgres_url: str) -> None:
     """Without the lock they collide: the library makes its tables with statements that are no transaction."""
     with ProcessPoolExecutor(4, mp_context=multiprocessing.get_context("spawn")) as pool:
-        assert list(pool.map(_open, [postgres_url] * 8)) == ["PostgresSaver"] * 8
+        assert list(pool.map(_open, [postgres_url] * 8)) == ["_Saver"] * 8
     applied = sql(postgres_url, "SELECT v FROM checkpoint_migrations ORDER BY v")
     assert applied == list(range(len(applied)))
     broken = "SELECT count(*) FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE NOT indisvalid "

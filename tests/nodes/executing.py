@@ -59,7 +59,12 @@ def reads(parts: Parts, calls: str, *verdicts: Verdict, **request: Any) -> Reads
 
 def node(parts: Parts) -> Any:
     return make_execute(
-        artifacts=parts.artifacts, ledger=parts.ledger, clock=parts.clock, seal=parts.seal, tools=parts.desk.tools
+        artifacts=parts.artifacts,
+        ledger=parts.ledger,
+        clock=parts.clock,
+        seal=parts.seal,
+        secrets=parts.secrets,
+        tools=parts.desk.tools,
     )
 
 

@@ -7,8 +7,9 @@ from state.checks.binding import sealed
 from state.context import Packed
 from state.policy import Policy
 from state.record import DecisionRecord
+from state.task import TaskState
 from state.verdict import Accepted, Allowed, Approval, ApprovalRequest, Denied, NeedsApproval
-from state.work import DecisionKind, Proposal, TaskState
+from state.work import DecisionKind, Proposal
 from tests.desk import POLICY, SCOPE
 from tests.fakes import NOW
 from tests.nodes.parts import QUESTION, Parts, act, attempts, decision, observation

@@ -7,23 +7,12 @@ from state.context import ContextItem, ContextManifest, Kind, Packed, Provenance
 from state.record import DecisionRecord
 from state.request import Attempt, AttemptOutcome
 from state.run import RequestContext, Scope
+from state.task import TaskState, UserTurn
 from state.tools import Effect, Observation
 from state.value import Sealed
-from state.work import (
-    Act,
-    Decision,
-    DecisionKind,
-    Form,
-    LapOutcome,
-    Plan,
-    Proposal,
-    Status,
-    TaskState,
-    ToolCall,
-    UserTurn,
-)
+from state.work import Act, Decision, DecisionKind, Form, LapOutcome, Plan, Proposal, Status, ToolCall
 from tests.desk import SCOPE, Desk
-from tests.fakes import NOW, FakeArtifacts, FakeClock, FakeDecisionLog, FakeLedger, FakeSeal, SequentialIds
+from tests.fakes import NOW, FakeArtifacts, FakeClock, FakeDecisionLog, FakeLedger, FakeSeal, FakeSecrets, SequentialIds
 
 QUESTION = "Please refund 50 euros of order A1 and look at INV-9"
 SETTINGS = RequestSettings(max_output_tokens=500)
@@ -45,6 +34,7 @@ class Parts:
         self.log = FakeDecisionLog()
         self.ledger = FakeLedger()
         self.seal = FakeSeal()
+        self.secrets = FakeSecrets()
         self.desk = Desk()
         self.turn_ref = self.put(QUESTION)
 

@@ -8,23 +8,10 @@ from state.canonical import digest
 from state.context import Packed
 from state.knowledge import Snapshot
 from state.record import DecisionRecord
+from state.task import KEPT, ActionDone, Phase, Rejection, Retrieved, TurnDone
+from state.tools import Effect
 from state.verdict import Verdict
-from state.work import (
-    KEPT,
-    MOST_CALLS,
-    ActionDone,
-    Answer,
-    Clarify,
-    DecisionKind,
-    Escalate,
-    LapOutcome,
-    Plan,
-    Proposal,
-    Retrieved,
-    Search,
-    Status,
-    TurnDone,
-)
+from state.work import MOST_CALLS, Answer, Clarify, DecisionKind, Escalate, LapOutcome, Plan, Proposal, Search, Status
 from tests.desk import POLICY
 from tests.fakes import NOW
 from tests.nodes.filing import (
@@ -107,7 +94,7 @@ def test_how_a_lap_ended(
     assert wrote.model_fields_set == {"head", "task", *CLEARED, *ends}
 
 
-FOUND = (ActionDone(turn=1, decision=0, tool="lookup", call_id="c0", arguments_digest="d", outcome="ok", at=NOW),)
+FOUND = (ActionDone(turn=1, tool="lookup", call_id="c0", effect=Effect.READ, outcome="ok", at=NOW),)
 
 
 @pytest.mark.parametrize(
@@ -176,13 +163,19 @@ def test_the_task_after_a_lap(parts: Parts) -> None:
         denials_in_turn=1,
         actions=(
             ActionDone(
-                turn=1, decision=3, tool="lookup", call_id="c1", arguments_digest="digest-c1", outcome="ok", at=NOW
+                turn=1,
+                tool="lookup",
+                call_id="c1",
+                effect=Effect.READ,
+                outcome="ok",
+                at=NOW,
+                artifact=SEEN.artifact_ref,
             ),
-            # A refused call leaves no digest: a short hash of a foreign id could be guessed back.
-            ActionDone(
-                turn=1, decision=3, tool="refund", call_id="c2", arguments_digest=None, outcome="denied", at=NOW
-            ),
+            # A refused call leaves no value and no hash of one: a short hash of a foreign id could be guessed back.
+            ActionDone(turn=1, tool="refund", call_id="c2", effect=None, outcome="denied", at=NOW),
         ),
+        phase=Phase.ACTING,
+        rejections=(Rejection(turn=1, decision=3, about="refund", rule="over_limit", reason="r"),),
     )
 
 

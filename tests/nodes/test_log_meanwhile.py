@@ -12,7 +12,8 @@ from nodes.resolve import make_resolve
 from state.canonical import digest
 from state.checks.binding import sealed
 from state.run import Scope
-from state.work import Act, Answer, Clarify, Escalate, Plan, Proposal, Search, TurnDone
+from state.task import TurnDone
+from state.work import Act, Answer, Clarify, Escalate, Plan, Proposal, Search
 from tests.desk import LEAD, SCOPE
 from tests.nodes.filing import (
     ACCEPTED,

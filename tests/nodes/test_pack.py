@@ -10,9 +10,10 @@ from state.canonical import canonical_json
 from state.context import Kind, Trust
 from state.render import blocks, in_prefix, prefix_hash
 from state.run import Fact, Scope
+from state.task import TurnDone
 from state.tools import Effect
 from state.verdict import Denied
-from state.work import Answer, Citation, DecisionKind, Form, LapOutcome, Status, TurnDone
+from state.work import Answer, Citation, DecisionKind, Form, LapOutcome, Status
 from tests.desk import AGENT, LEAD, SCOPE
 from tests.fakes import NOW
 from tests.nodes.packing import CountedBy, Packing, ids, reasons

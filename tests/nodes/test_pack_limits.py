@@ -10,7 +10,8 @@ from nodes.pack.sufficiency import ForeignItem
 from state.context import Dropped, DropReason, Flag, Kind, Packed
 from state.knowledge import NotChosen
 from state.render import blocks
-from state.work import Answer, DecisionKind, Form, LapOutcome, Status, TurnDone
+from state.task import TurnDone
+from state.work import Answer, DecisionKind, Form, LapOutcome, Status
 from tests.desk import POLICY
 from tests.fakes import NOW
 from tests.nodes.packing import BLOCKS_ONLY, WIDE, CountedBy, Packing, ids, reasons

@@ -8,13 +8,15 @@ import pytest
 from state.context import Kind, Trust
 from state.policy import Policy
 from state.render import blocks
+from state.task import Constraint, TurnDone
 from state.tools import Observation
 from state.verdict import Accepted, Allowed, Approval, ApprovalRequest, Denied, NeedsApproval, Verdict
-from state.work import Answer, Clarify, DecisionKind, Escalate, LapOutcome, Proposal, Search, Status, TurnDone
+from state.work import Answer, Clarify, DecisionKind, Escalate, LapOutcome, Proposal, Search, Status
 from tests.desk import POLICY
 from tests.fakes import NOW
 from tests.nodes.packing import Packing
 from tests.nodes.parts import Parts, observation
+from tests.nodes.test_pack_limits import required, window
 
 ASKED = ApprovalRequest(
     approval_id="apr-1", requested_at=NOW, expires_at=NOW, digest="d", approver_roles=("lead",), reason="why"
@@ -197,3 +199,21 @@ def test_the_policy_says_how_many_earlier_turns_are_shown(parts: Parts, turns: i
     done = tuple(TurnDone(index=n, record=parts.filed(index=n)) for n in (1, 2, 3))
     policy: Policy = POLICY.model_copy(update={"history_turns": turns})
     assert [name for name, _, _ in trail(parts, policy=policy, task=parts.task(turns=done))] == shown
+
+
+def test_a_bound_of_a_turn_out_of_sight_is_shown_verbatim_and_never_left_out(parts: Parts) -> None:
+    said = "Pay A1. Do not pay more than 20!"
+    bound = Constraint(turn=0, ref=parts.put(said), start=said.index("Do not"), end=len(said))
+    shown = trail(parts, task=parts.task(constraints=(bound,)))
+    assert shown == [(f"constraint-0-{bound.start}", "user", "Do not pay more than 20!")]
+    items, _ = required(parts)
+    short = Packing(parts, window(items + 10))  # less than the bound needs
+    assert short.run(task=parts.task(constraints=(bound,))).failure == "does_not_fit"
+
+
+def test_a_bound_of_a_turn_that_is_shown_is_not_shown_twice(parts: Parts) -> None:
+    said = "Only A2, please."
+    head = parts.filed(turn_ref=parts.put(said), proposal_ref=parts.proposal(ANSWER), status=Status.ANSWERED)
+    bound = Constraint(turn=1, ref=parts.put(said), start=0, end=len(said))
+    shown = trail(parts, task=parts.task(constraints=(bound,), turns=(TurnDone(index=1, record=head),)))
+    assert [name for name, _, _ in shown] == ["turn-1", "turn-1-answer"]

@@ -9,24 +9,18 @@ from nodes.resolve import NotOneHumanMessage, Reads, make_resolve
 from state.canonical import digest
 from state.node import Node
 from state.run import Scope
-from state.work import (
-    KEPT,
-    ActionDone,
-    DecisionKind,
-    LapOutcome,
-    Retrieved,
-    Status,
-    TaskState,
-    TurnDone,
-    UserTurn,
-)
+from state.task import KEPT, ActionDone, Constraint, Retrieved, TaskState, TurnDone, UserTurn
+from state.tools import Effect
+from state.work import DecisionKind, LapOutcome, Status
 from tests.desk import AGENT, LEAD, SCOPE
 from tests.fakes import NOW
 from tests.nodes.parts import QUESTION, Parts
 
 OURS = {"type": "human", "content": QUESTION, "id": "msg-1"}
 HUMAN = {**OURS, "id": "theirs"}
-ACTION = ActionDone(turn=1, decision=0, tool="lookup", call_id="c", arguments_digest="d", outcome="ok", at=NOW)
+ACTION = ActionDone(
+    turn=1, tool="lookup", call_id="c", effect=Effect.READ, outcome="ok", at=NOW, artifact="toolrun://r/step-1"
+)
 
 
 def node(parts: Parts) -> Node:
@@ -95,6 +89,27 @@ def test_a_new_turn_keeps_what_was_done_and_drops_what_was_planned_or_found(
     )
     assert wrote.model_fields_set == {"request", "task", *(["messages"] if new_turn else [])}
     assert wrote.messages == ([{"type": "human", "content": text, "id": "msg-2"}] if new_turn else [])
+
+
+def test_what_a_turn_bounds_is_kept_verbatim_by_reference_beside_what_was_bound_before(parts: Parts) -> None:
+    before = Constraint(turn=1, ref="art-1", start=0, end=9)
+    task = busy(parts, constraints=(before,), status=Status.ANSWERED)
+    head = parts.filed(task_hash=digest(task))
+    text = "Pay the invoice. Do not pay more than 20!"
+    found = resolved(parts, task, head, content=text).task.constraints
+    start = text.index("Do not")
+    assert found == (before, Constraint(turn=2, ref=parts.put(text), start=start, end=len(text)))
+
+
+def test_the_checkpoint_keeps_the_newest_constraints(parts: Parts) -> None:
+    task = None
+    head = None
+    for number in range(KEPT + 3):
+        task = resolved(parts, task, head, content=f"Never pay {number}.", id=f"m{number}").task
+        task = task.model_copy(update={"status": Status.ANSWERED})
+        head = parts.filed(task_hash=digest(task))
+    assert task is not None
+    assert [one.turn for one in task.constraints] == list(range(4, KEPT + 4))
 
 
 @pytest.mark.parametrize(

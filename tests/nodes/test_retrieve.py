@@ -10,7 +10,8 @@ from state.knowledge import Candidate, NotChosen, Snapshot
 from state.memory import MemoryRecord, MemorySource
 from state.ports import AccessUnknown
 from state.run import Fact, Principal
-from state.work import Retrieved, Route
+from state.task import Retrieved
+from state.work import Route
 from tests.desk import AGENT
 from tests.fakes import NOW
 from tests.nodes.parts import QUESTION, Parts

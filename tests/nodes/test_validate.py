@@ -117,7 +117,12 @@ def test_valid_by_schema_is_not_allowed_by_rights(
     told = found.model_dump_json()
     assert not [foreign for foreign in ("INV", "t2", "B7", "12,50") if foreign in told]
     execute = make_execute(
-        artifacts=parts.artifacts, ledger=parts.ledger, clock=parts.clock, seal=parts.seal, tools=parts.desk.tools
+        artifacts=parts.artifacts,
+        ledger=parts.ledger,
+        clock=parts.clock,
+        seal=parts.seal,
+        secrets=parts.secrets,
+        tools=parts.desk.tools,
     )
     execute.run(ExecuteReads(request=request, decision=decision(), proposal=calls, verdicts=(found,)), SCOPE)
     assert parts.desk.read == []

@@ -15,6 +15,7 @@ SOURCES = (
     ("t", Trust.USER, "turn://1", "text"),
     ("a", Trust.UNTRUSTED, "answer://1", "text"),
     ("x", Trust.POLICY, "tool://lookup", "text"),
+    ("v", Trust.POLICY, "value://policy", "text"),
 )
 ACCEPTED = Accepted(call_id="answer", rule="citations_resolve", policy_version="desk-1")
 
@@ -30,6 +31,7 @@ def refused(rule: str, reason: str) -> Denied:
         pytest.param(["runbook/x@v1#top"], 1, ACCEPTED, id="a document"),
         pytest.param(["toolrun://req-0/step-1"], 1, ACCEPTED, id="a result"),
         pytest.param(["account://1"], 1, ACCEPTED, id="a record"),
+        pytest.param(["value://policy"], 1, ACCEPTED, id="a value of the policy record"),
         pytest.param(["runbook/x@v1#top", "account://1", "turn://1"], 2, ACCEPTED, id="more than needed"),
         pytest.param(
             ["runbook/x@v2#top"],
@@ -67,11 +69,21 @@ def test_citations_resolve_to_what_was_shown(parts: Parts, cited: list[str], nee
     assert plain(verdict) == expected
 
 
-def test_durable_instructions_are_no_source(parts: Parts) -> None:
-    manifest = parts.manifest(("p", Trust.POLICY, "policy://role", "text"), kind=Kind.INSTRUCTION)
-    answer = parts.proposal(Answer(text="x", citations=(Citation(source="policy://role"),)))
-    (verdict,) = Validating(parts).run(answer, manifest=manifest)
-    assert verdict.rule == "citation_unresolved"
+@pytest.mark.parametrize(
+    ("source", "rule"),
+    [
+        ("value://policy", "citations_resolve"),
+        ("policy://role", "citation_unresolved"),
+        ("example://e1", "citation_unresolved"),
+        ("form://answer", "citation_unresolved"),
+        ("value", "citation_unresolved"),
+    ],
+)
+def test_of_what_stands_beside_the_instructions_only_values_are_a_source(parts: Parts, source: str, rule: str) -> None:
+    manifest = parts.manifest(("p", Trust.POLICY, source, "text"), kind=Kind.INSTRUCTION)
+    answer = parts.proposal(Answer(text="x", citations=(Citation(source=source),)))
+    (verdict,) = Validating(parts).run(answer, manifest=manifest, decided={"min_citations": 1})
+    assert verdict.rule == rule
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,12 @@ def test_the_order_in_which_answers_come_does_not_matter(delivery: tuple[str, ..
     ]
 
     execute = make_execute(
-        artifacts=parts.artifacts, ledger=parts.ledger, clock=parts.clock, seal=parts.seal, tools=parts.desk.tools
+        artifacts=parts.artifacts,
+        ledger=parts.ledger,
+        clock=parts.clock,
+        seal=parts.seal,
+        secrets=parts.secrets,
+        tools=parts.desk.tools,
     )
     lap = ExecuteReads(request=reads["request"], decision=decision(), proposal=calls, verdicts=verdicts)
     first: Any = execute.run(lap, ANSWERED_BY_LEAD)

@@ -15,10 +15,10 @@ from state.checks.binding import arguments_digest
 from state.checks.origin import Shown
 from state.context import Trust
 from state.tools import Limit
-from state.work import ActionDone, ToolCall
+from state.work import ToolCall
 from tests.desk import POLICY, SCOPE, Desk
 from tests.fakes import NOW
-from tests.nodes.parts import Parts, decision
+from tests.nodes.parts import Parts, decision, observation
 from tests.nodes.validating import TURN, case
 
 PAGE = (Shown("page", Trust.UNTRUSTED, "A1 and INV-9"),)
@@ -27,17 +27,9 @@ PAY_BACK: dict[str, Any] = {"order": "A1", "amount": 50}
 
 
 def done(**changes: Any) -> Any:
-    """The task after the lookup of A1 was done."""
-    action = ActionDone(
-        turn=1,
-        decision=0,
-        tool="lookup",
-        call_id="c0",
-        arguments_digest=arguments_digest("lookup", {"order": "A1"}),
-        outcome="ok",
-        at=NOW,
-    )
-    return Parts().task(actions=(action.model_copy(update=changes),))
+    """What the lookup of A1 brought in this turn."""
+    given = {"arguments_digest": arguments_digest("lookup", {"order": "A1"}), "at": NOW, **changes}
+    return (observation("c0", given.pop("tool", "lookup"), **given),)
 
 
 def limits(*overs: Any) -> dict[str, Any]:
@@ -120,12 +112,11 @@ ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any], str, Finding]] = {
     ),
     "from page and user": ("lookup", LOOK, {"shown": (*PAGE, *TURN)}, "read_in_scope", Allow()),
     # unchanged reads
-    "read again": ("lookup", LOOK, {"task": done()}, "already_read", FRESH),
-    "empty again": ("lookup", LOOK, {"task": done(outcome="empty")}, "already_read", FRESH),
-    "failed before": ("lookup", LOOK, {"task": done(outcome="error")}, "read_in_scope", Allow()),
-    "in another turn": ("lookup", LOOK, {"task": done(turn=9)}, "read_in_scope", Allow()),
-    "something else": ("lookup", LOOK, {"task": done(arguments_digest="x")}, "read_in_scope", Allow()),
-    "stale": ("lookup", LOOK, {"task": done(), "policy": policy(observation_ttl_s=0)}, "read_in_scope", Allow()),
+    "read again": ("lookup", LOOK, {"read": done()}, "already_read", FRESH),
+    "empty again": ("lookup", LOOK, {"read": done(outcome="empty")}, "already_read", FRESH),
+    "failed before": ("lookup", LOOK, {"read": done(outcome="error")}, "read_in_scope", Allow()),
+    "something else": ("lookup", LOOK, {"read": done(arguments_digest="x")}, "read_in_scope", Allow()),
+    "stale": ("lookup", LOOK, {"read": done(), "policy": policy(observation_ttl_s=0)}, "read_in_scope", Allow()),
     "twice in one": ("lookup", LOOK, earlier("lookup", order="A1"), "already_read", TWICE),
     "another beside": ("lookup", LOOK, earlier("lookup", order="A2"), "read_in_scope", Allow()),
     # effects
@@ -186,7 +177,7 @@ ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any], str, Finding]] = {
         Allow(),
     ),
     "another effect beside": ("refund", PAY_BACK, earlier("pay"), "write_opened", Allow()),
-    "a write again": ("refund", PAY_BACK, {"task": done(tool="refund")}, "write_opened", Allow()),
+    "a write again": ("refund", PAY_BACK, {"read": done(tool="refund")}, "write_opened", Allow()),
     # limits and confirmation
     "at the limit": ("refund", {**PAY_BACK, "amount": 200}, {}, "write_opened", Allow()),
     "over the limit": ("refund", {**PAY_BACK, "amount": 200.01}, {}, "over_limit", Ask(OVER)),
@@ -226,7 +217,7 @@ def test_no_argument_is_without_end(desk: Desk, value: Any) -> None:
 
 
 def test_a_fresh_result_counts_before_where_the_argument_comes_from(desk: Desk) -> None:
-    given = case(desk, "lookup", LOOK, task=done())
+    given = case(desk, "lookup", LOOK, read=done())
     assert judge(replace(given, shown=PAGE))[0] == "already_read"
     assert judge(replace(given, shown=()))[0] == "argument_invented"
 
@@ -235,4 +226,4 @@ def test_a_result_is_stale_at_the_end_of_its_time(desk: Desk) -> None:
     ttl = timedelta(seconds=POLICY.observation_ttl_s)
     for age, rule in ((ttl - timedelta(microseconds=1), "already_read"), (ttl, "read_in_scope")):
         request = Parts().request(now=NOW + age)
-        assert judge(case(desk, "lookup", LOOK, task=done(), request=request))[0] == rule
+        assert judge(case(desk, "lookup", LOOK, read=done(), request=request))[0] == rule

@@ -95,6 +95,7 @@ def case(desk: Desk, tool: str = "refund", arguments: dict[str, JsonValue] | Non
         "shown": TURN,
         "owns": dict(desk.resources),
         "opened": Opened("plan", Counter({tool: 1}), Counter({tool: 1})),
+        "read": (),
         "earlier": (),
         "digest": arguments_digest(tool, given),
         **changes,

@@ -198,3 +198,17 @@ def test_a_record_that_is_recalled_is_the_one_that_was_written(memory: StoreMemo
     written = record("m", source=MemorySource.USER_STATED)
     memory.add(written)
     assert memory.recall(scope("u1"), "support", NOW).facts == (written,)
+
+
+def test_what_is_kept_of_a_subject_can_be_listed_and_removed(store: BaseStore, memory: StoreMemory) -> None:
+    for subject in ("ana@t.1", "ana@t.10", "u1"):
+        memory.add(record("m1", subject=subject))
+    memory.add(record("m2", subject="ana@t.1", purpose="other", expires_at=NOW - timedelta(days=1)))
+    store.put(namespace("t1", "ana@t.1"), "m3", {"tenant": "t1", "subject": "ana@t.1", "text": "spoilt"})
+    assert set(memory.subjects()) == {("t1", "ana@t.1"), ("t1", "ana@t.10"), ("t1", "u1")}
+    kept = dict(memory.of("t1", "ana@t.1"))
+    assert kept.keys() == {"m1", "m2", "m3"}
+    assert kept["m3"] is None
+    memory.remove("t1", "ana@t.1", [*kept, "never there"])
+    assert memory.of("t1", "ana@t.1") == ()
+    assert [memory_id for memory_id, _ in memory.of("t1", "ana@t.10")] == ["m1"]

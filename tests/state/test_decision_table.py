@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from state.domain import DecisionTable, Rule
-from state.work import Decision, DecisionKind, DecisionSpec, Form, LapOutcome, Route, TaskState
+from state.task import TaskState
+from state.work import Decision, DecisionKind, DecisionSpec, Form, LapOutcome, Route
 
 GATHER = DecisionSpec(
     kind=DecisionKind.GATHER,

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from state.context import Provenance, Span
 from state.policy import Policy, UtilityWeights
+from state.task import TaskState, UserTurn
 from state.tools import OutputField, ToolContract
 from state.value import Value
-from state.work import TaskState, UserTurn
 from tests.fakes import NOW
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,7 +85,7 @@ TURN = {"index": 1, "message_id": "m", "ref": "r"}
             "finite_number",
             id="Infinity inside",
         ),
-        pytest.param(TaskState, {"schema_version": 2}, "literal_error", id="another schema's task"),
+        pytest.param(TaskState, {"schema_version": 1}, "literal_error", id="another schema's task"),
     ],
 )
 def test_what_breaks_a_law_is_refused(kind: type[Value], fields: dict[str, Any], problem: str) -> None:

@@ -1,0 +1,106 @@
+"""Which bodies only some threads name: what can be erased with them, and what others still need."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+
+from graph.forgetting.naming import MANIFEST, POLICY, SNAPSHOT, Item, Named, beside_items, items, named, plain
+from graph.stores.artifacts import SqlArtifacts
+from graph.stores.records import SqlDecisionLog
+from state.context import Kind
+from state.ports import ArtifactGone, Ledger
+from state.value import Value
+
+MEMORIES = "memories"
+_ITEMS = {Kind.MEMORY.value: MEMORIES, Kind.TOOL.value: "results"}
+
+
+class Reached(Value):
+    """Bodies by address, each with what it is; and how many more are kept because other threads name them too."""
+
+    bodies: dict[str, str]
+    shared: int
+
+
+class Reach:
+    """Follows addresses from records, ledger and checkpoints to bodies, in one tenant's space."""
+
+    def __init__(
+        self, artifacts: SqlArtifacts, log: SqlDecisionLog, ledger: Ledger, saver: BaseCheckpointSaver[Any]
+    ) -> None:
+        self._artifacts, self._log, self._ledger, self._saver = artifacts, log, ledger, saver
+
+    def of(self, tenant: str, own: Sequence[str], others: Sequence[str], subject: str | None = None) -> Reached:
+        """What the threads `own` alone name; and every memory of `subject`, in whatever thread it was shown.
+
+        Manifests and policy records are left: they hold ids and figures, and no text. So are the operator's texts and
+        documents. Other threads are followed from all their records, and from where they stand now.
+        """
+        roots = list(self._roots(tenant, frozenset(own), self._history(own)))
+        mine = {ref: kind for kind, ref in roots if kind not in (MANIFEST, POLICY)}
+        for named_as, item in self._followed(tenant, roots):
+            if named_as.kind not in (MANIFEST, POLICY) and not (item is not None and item.of_nobody):
+                mine.setdefault(named_as.ref, named_as.kind)
+        memories: dict[str, str] = {}
+        theirs: set[str] = set()
+        for named_as, item in self._followed(tenant, self._roots(tenant, frozenset(others), self._standing(others))):
+            if item is not None and item.remembers(subject):
+                memories[named_as.ref] = MEMORIES
+            else:
+                theirs.add(named_as.ref)
+        alone = {ref: kind for ref, kind in mine.items() if ref not in theirs}
+        found = {**alone, **memories}
+        there = self._artifacts.present(tenant, found)
+        shared = len(self._artifacts.present(tenant, mine.keys() - found.keys()))
+        return Reached(bodies={ref: kind for ref, kind in found.items() if ref in there}, shared=shared)
+
+    def checkpoints(self, thread: str) -> int:
+        """How many checkpoints a thread has."""
+        return sum(1 for _ in self._saver.list(_config(thread)))
+
+    def _roots(self, tenant: str, threads: frozenset[str], checkpoints: Iterable[CheckpointTuple]) -> Iterator[Named]:
+        for thread, body in self._log.filed(tenant):
+            if thread in threads:
+                yield from named(plain(body))
+        for thread in sorted(threads):
+            for row in self._ledger.rows(tenant, thread):
+                yield from named({"proposal_ref": row.claim.proposal_ref, "result_ref": row.result_ref})
+        for checkpoint in checkpoints:
+            yield from named(checkpoint.checkpoint["channel_values"])
+            for _, channel, value in checkpoint.pending_writes or ():
+                yield from named({channel: value})
+
+    def _history(self, threads: Iterable[str]) -> Iterator[CheckpointTuple]:
+        for thread in threads:
+            yield from self._saver.list(_config(thread))
+
+    def _standing(self, threads: Iterable[str]) -> Iterator[CheckpointTuple]:
+        for thread in threads:
+            newest = self._saver.get_tuple(_config(thread))
+            if newest is not None:
+                yield newest
+
+    def _followed(self, tenant: str, roots: Iterable[Named]) -> Iterator[tuple[Named, Item | None]]:
+        """The roots, and what the manifests and snapshots among them name."""
+        seen: set[str] = set()
+        for root in roots:
+            if root.ref in seen:
+                continue
+            seen.add(root.ref)
+            yield root, None
+            if root.kind not in (MANIFEST, SNAPSHOT):
+                continue
+            try:
+                body = self._artifacts.get(tenant, root.ref)
+            except ArtifactGone:
+                continue
+            for item in items(body):
+                yield Named(_ITEMS.get(item.kind, "items"), item.ref), item
+            for beside in beside_items(body):
+                yield beside, None
+
+
+def _config(thread: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread}}

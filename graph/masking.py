@@ -1,0 +1,164 @@
+"""Nothing secret in what this process says: known values by value, others by pattern, in logs and errors (X7).
+
+The libraries that were looked at do not fit: detect-secrets finds and does not mask, maskerlogger brings gitleaks'
+rules for some hundred services into every log line, loggingredactor is a filter around patterns of one's own. None
+masks by value, which is the part that can be relied on; the patterns are for what nobody told us of.
+"""
+
+import logging
+import re
+import threading
+import traceback
+from collections.abc import Mapping
+from typing import Any, Protocol
+from urllib.parse import quote, unquote, urlsplit
+
+# A shorter value stands in ordinary words too, and masking it would spoil the text: settings refuse such secrets.
+MIN_VALUE_CHARS = 8
+HIDDEN = "[secret]"
+
+_PATTERNS = (
+    # user:password@ of an address; the user alone stays, since it says who was refused.
+    (
+        re.compile(r"(?P<kept>[a-z][a-z0-9+.-]*://[^\s/:@?#]*:)(?!\*+@)[^\s/@]+(?=@)", re.IGNORECASE),
+        rf"\g<kept>{HIDDEN}",
+    ),
+    (re.compile(r"(?P<kept>\bbearer\s+)(?=\S*[0-9])[a-z0-9._~+/=-]{8,}", re.IGNORECASE), rf"\g<kept>{HIDDEN}"),
+    (
+        re.compile(r"(?P<kept>\bauthorization[\"']?\s*[:=]\s*[\"']?\w+\s+)(?!\[secret)[^\s\"',]{8,}", re.IGNORECASE),
+        rf"\g<kept>{HIDDEN}",
+    ),
+    (re.compile(r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}"), HIDDEN),
+    (re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"), HIDDEN),  # a signed token
+    # The query of an address, JSON, and `password=…` as drivers write it.
+    (
+        re.compile(
+            r"(?P<kept>\b(?:password|passwd|api[_-]?key|access[_-]?token|client[_-]?secret)(?:=|[\"']\s*:\s*)[\"']?)"
+            r"(?!\[secret)[^\s\"'&;,)}]{4,}",
+            re.IGNORECASE,
+        ),
+        rf"\g<kept>{HIDDEN}",
+    ),
+)
+
+
+class Secret(Protocol):
+    """A value that does not print, such as pydantic's SecretStr; `--help` does not wait for that to be imported."""
+
+    def get_secret_value(self) -> str: ...
+
+
+class Known:
+    """The values that are masked by value, each with the name that stands in its place. Never prints them."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._found: re.Pattern[str] | None = None
+        self._lock = threading.Lock()
+
+    def add(self, name: str, value: str) -> None:
+        """Mask this value from now on, also where it is spelt for an address."""
+        with self._lock:
+            for spelt in {value, quote(value, safe="")}:
+                if len(spelt) >= MIN_VALUE_CHARS:
+                    self._names[spelt] = name
+            # The longest first: a value may begin with another one.
+            values = sorted(self._names, key=lambda each: (-len(each), each))
+            self._found = re.compile("|".join(map(re.escape, values))) if values else None
+
+    def masked(self, text: str) -> str:
+        """The text with `[secret NAME]` where a value stood."""
+        found = self._found
+        return text if found is None else found.sub(lambda hit: f"[secret {self._names[hit[0]]}]", text)
+
+
+# Of the process, as its environment is: a log line does not say which app it comes from.
+known = Known()
+
+
+def masked(text: str) -> str:
+    """A text as it may be shown: known values by name, then what looks like a secret."""
+    text = known.masked(text)
+    for pattern, instead in _PATTERNS:
+        text = pattern.sub(instead, text)
+    return text
+
+
+class Masking(logging.Filter):
+    """Masks all that a record says: message, arguments, traceback, and what was given as `extra`."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through, masked."""
+        mask_record(record)
+        return True
+
+
+def mask_record(record: logging.LogRecord) -> None:
+    """Mask a record in place. One that says nothing secret is left as it is, its arguments too."""
+    if isinstance(record.msg, Mapping):
+        record.msg = _deep(record.msg)  # a structured log's event: it stays one
+    elif masked(told := _told(record)) != told:
+        record.msg, record.args = masked(told), ()
+    if record.exc_info and record.exc_info[0] is not None:
+        trace = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
+        if masked(trace) != trace:
+            # The exception itself would be written out by whoever formats it anew.
+            record.exc_info, record.exc_text = None, masked(trace)
+    elif record.exc_text:
+        record.exc_text = masked(record.exc_text)
+    for name, value in list(record.__dict__.items()):
+        if name not in _PLAIN and name not in ("msg", "args", "exc_info", "exc_text", "message"):
+            record.__dict__[name] = _deep(value)
+
+
+def learn(secrets: Mapping[str, Secret]) -> None:
+    """Mask these values from now on, by their names; of an address its password too."""
+    for name, secret in secrets.items():
+        value = secret.get_secret_value()
+        try:
+            password = urlsplit(value).password if "://" in value else None
+        except ValueError:
+            password = None
+        known.add(name, value)
+        if password:
+            known.add(name, unquote(password))
+
+
+def install() -> None:
+    """Mask every log record of this process from its making on, whoever handles it. Once is enough."""
+    before = logging.getLogRecordFactory()
+    if getattr(before, "masks", False):
+        return
+
+    def made(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = before(*args, **kwargs)
+        mask_record(record)
+        return record
+
+    made.masks = True  # type: ignore[attr-defined]  # a mark on our own function, read above
+    logging.setLogRecordFactory(made)
+    # What is given as `extra` is added after a record is made: handlers see it.
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(Masking())
+
+
+_PLAIN = frozenset(logging.makeLogRecord({}).__dict__)
+
+
+def _told(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception:  # noqa: BLE001  # arguments that do not fit the message: logging itself says so later
+        return f"{record.msg} {record.args}"
+
+
+def _deep(value: Any) -> Any:
+    match value:
+        case str():
+            return masked(value)
+        case Mapping():
+            return {key: _deep(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return type(value)(map(_deep, value)) if type(value) in (list, tuple) else value
+        case _:
+            return value
