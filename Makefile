@@ -13,7 +13,7 @@ LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
         --generate-hashes --no-emit-index-url --no-header --quiet $(UPGRADE)
 
 help: ## List the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: .venv/core.stamp ## Ask the worked example's question: no key, no network
 	@$(BIN)/agent ask "Why is my API key not working?" --as ana@acme --model offline
@@ -36,6 +36,14 @@ studio: .venv/dev.stamp ## Start the dev server for Studio, offline (PORT=2025 t
 
 bench: .venv/core.stamp ## Measure a decision against eight empty nodes
 	$(BIN)/python -m evals.bench
+
+bench-long: .venv/core.stamp ## Measure 1,000 decisions in one thread, on the server of EXPEDIENTE_TEST_DATABASE_URL too
+	$(BIN)/python -m evals.bench --decisions 1000
+	@if [[ -n "$${EXPEDIENTE_TEST_DATABASE_URL:-}" ]]; then \
+	  $(BIN)/python -m evals.bench --decisions 1000 --on-server; fi
+
+kills: .venv/core.stamp ## Kill turns anywhere, go on, and judge what is left (KILLS="--trials 20 --seed 1" changes how)
+	$(BIN)/python -m evals.trials $(KILLS)
 
 dev: .venv/dev.stamp ## Set up everything that tests and the dev server need
 
@@ -72,4 +80,4 @@ clean: ## Remove the environment, local data and caches
 	@$(PIP) install --no-deps --no-build-isolation --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test check draw studio bench dev sbert lock clean
+.PHONY: help demo test check draw studio bench bench-long kills dev sbert lock clean

@@ -1,18 +1,15 @@
 """What it is measured against: eight empty nodes in the same loop, with the same saver and the same durability."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NotRequired
 
 from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
-from evals.bench.subject import DECISIONS_PER_TURN
+from evals.bench.subject import DECISIONS_PER_TURN, THREAD
 from graph.build import ORDER
-from graph.savers import sqlite_saver
 
 Floor = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -24,9 +21,8 @@ class Laps(TypedDict):
     lap: NotRequired[int]
 
 
-@contextmanager
-def open_floor(checkpoints: Path) -> Iterator[Floor]:
-    """The empty loop, compiled with the house's saver on a file of its own."""
+def make_floor(saver: BaseCheckpointSaver[Any]) -> Floor:
+    """The empty loop, compiled with a saver of the house."""
     graph: StateGraph[Laps, None, Laps, Laps] = StateGraph(Laps)
     for name in ORDER[:-1]:
         graph.add_node(name, _empty)
@@ -38,14 +34,13 @@ def open_floor(checkpoints: Path) -> Iterator[Floor]:
     for name, after in (("pack", "propose"), ("propose", "validate"), ("validate", "execute")):
         graph.add_conditional_edges(name, lambda _: "on", {"on": after, "off": "log"})
     graph.add_conditional_edges("log", _ends, {"next decision": "resolve", "turn is over": END})
-    with sqlite_saver(checkpoints) as saver:
-        yield graph.compile(checkpointer=saver, name="empty")
+    return graph.compile(checkpointer=saver, name="empty")
 
 
 def run_turn(floor: Floor, question: str) -> None:
     """As many laps as a turn of the subject has decisions, streamed as the app streams them."""
     given = {"messages": [HumanMessage(content=question, id="msg")]}
-    config: Any = {"configurable": {"thread_id": "bench"}, "recursion_limit": 100}
+    config: Any = {"configurable": {"thread_id": THREAD}, "recursion_limit": 100}
     for _ in floor.stream(given, config, stream_mode="updates", durability="sync"):
         pass
 

@@ -34,6 +34,8 @@ PRINCIPAL = Principal(
         Fact(name="ticket", value="The machine stops after an hour", source="ticket://T-1", seeks=True),
     ),
 )
+THREAD = "bench"
+QUESTION = "Question {:05d}: why does the machine stop?"
 DECISIONS_PER_TURN = 2
 _LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)
 _LINE = "A machine that stops is looked up first: its state says whether heat, power or a person stopped it. "
@@ -89,13 +91,16 @@ class NoEmbedder:
         return [[1.0] * self.dimension for _ in texts]
 
 
-def open_subject(home: Path) -> App:
-    """The app on the small domain. Real: stores, savers, memory, every node. Constant: model and both searches."""
+def open_subject(home: Path, database_url: str | None = None) -> App:
+    """The app on the small domain. Real: stores, savers, memory, every node. Constant: model and both searches.
+
+    Everything lies on SQLite in `home`, or with a URL on that server, as EXPEDIENTE_DATABASE_URL would have it.
+    """
     corpus = home / "corpus"
     corpus.mkdir(parents=True)
     search = ConstantSearch()
     return open_app(
-        Settings.load(home=home, database_url=None),
+        Settings.load(home=home, database_url=database_url),
         domain=_domain(corpus),
         model=ConstantModel(),
         embedder=NoEmbedder(),

@@ -107,11 +107,11 @@ def make_validate(
         return tuple(Shown(item.item_id, item.trust, texts[item.ref]) for item in items)
 
     def _past(calls: Sequence[ToolCall], reads: Reads, scope: Scope, policy: Policy) -> tuple[DecisionRecord, ...]:
-        """The newest records, newest first, as many as a turn can have. Not read where nothing can stand in them: for
-        reads alone in the first lap of a turn."""
+        """The newest records, newest first, as many as two turns can have: the one before may have been cut off. Not
+        read where nothing can stand in them: for reads alone in the first lap of a turn."""
         if not _changes(calls) and not reads.task.laps_in_turn:
             return ()
-        return log.chain(scope.tenant, scope.thread, reads.request.parent, limit=policy.max_decisions)
+        return log.chain(scope.tenant, scope.thread, reads.request.parent, limit=2 * policy.max_decisions)
 
     def _changes(calls: Sequence[ToolCall]) -> bool:
         return any(contracts[call.tool].effect is not Effect.READ for call in calls if call.tool in contracts)

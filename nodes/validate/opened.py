@@ -1,7 +1,7 @@
 """Which effects this turn opened: read from the record chain and the ledger, since a channel can be written (X3)."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from state.ports import LedgerRow
@@ -15,13 +15,15 @@ class Opened:
     """What the plan lap `by` opened: `here` counts what this branch of the thread has not used, `left` what none has.
 
     They differ where an effect was done on another branch, forked from a record behind the plan. `unsettled` names the
-    calls of earlier laps, by tool and arguments' digest, of which nobody knows whether they were done.
+    calls of earlier laps, by tool and arguments' digest, of which nobody knows whether they were done; `untold` those
+    that were done in an earlier turn that was cut off: nobody was told so.
     """
 
     by: str | None = None
     here: Counter[str] = field(default_factory=Counter)
     left: Counter[str] = field(default_factory=Counter)
     unsettled: frozenset[tuple[str, str]] = frozenset()
+    untold: frozenset[tuple[str, str]] = frozenset()
 
 
 def opened_effects(
@@ -33,9 +35,11 @@ def opened_effects(
     the search: a new turn begins with nothing open, also where its message came while the turn before was at work.
     """
     head = past[0].hash() if past else None
-    unsettled = frozenset(
-        (row.claim.tool, row.claim.arguments_digest) for row in rows if row.state != "done" and row.claim.parent != head
-    )
+    ended = {record.turn_index for record in past if record.status is not None}
+    cut_off = {record.parent for record in past if record.turn_index != turn and record.turn_index not in ended}
+    before = [row for row in rows if row.claim.parent != head]
+    unsettled = _named(row for row in before if row.state != "done")
+    untold = _named(row for row in before if row.state == "done" and row.claim.parent in cut_off)
     used: Counter[str] = Counter()
     for record in past:
         if record.turn_index != turn or record.status is not None or record.outcome is LapOutcome.ABANDONED:
@@ -46,6 +50,10 @@ def opened_effects(
                 break
             by = record.hash()
             anywhere = Counter(row.claim.tool for row in rows if row.claim.opened_by == by)
-            return Opened(by, Counter(plan.steps) - used, Counter(plan.steps) - anywhere, unsettled)
+            return Opened(by, Counter(plan.steps) - used, Counter(plan.steps) - anywhere, unsettled, untold)
         used.update(seen.tool for seen in record.observations if seen.effect is not Effect.READ)
-    return Opened(unsettled=unsettled)
+    return Opened(unsettled=unsettled, untold=untold)
+
+
+def _named(rows: Iterable[LedgerRow]) -> frozenset[tuple[str, str]]:
+    return frozenset((row.claim.tool, row.claim.arguments_digest) for row in rows)

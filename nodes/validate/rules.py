@@ -92,6 +92,8 @@ def earlier_call_unsettled(case: Case) -> Finding | None:
     """What was begun before and may have been done is not done again unasked: its process died, or the tool failed."""
     if (case.call.tool, case.digest) in case.opened.unsettled:
         return Ask("the same call was begun before, and whether it was done is not known")
+    if (case.call.tool, case.digest) in case.opened.untold:
+        return Ask("the same call was done before, in a turn that was cut off before anybody was told")
     return None
 
 
