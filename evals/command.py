@@ -72,9 +72,15 @@ def run(
 
 
 def _cases_of(domain: str) -> Path:
+    import sys
     from importlib.util import find_spec
 
-    spec = find_spec(domain)
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))  # as for the domain itself: what is not installed lies where one started
+    try:
+        spec = find_spec(domain)
+    except ModuleNotFoundError:
+        spec = None
     folder = Path(spec.origin).parent / "cases" if spec and spec.origin else None
     if folder is None or not folder.is_dir():
         raise WrongUse(f"the domain {domain!r} has no folder `cases`; give a path with cases")

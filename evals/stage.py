@@ -243,6 +243,9 @@ def _read_in(case: Case, settings: Settings, clock: FixedClock) -> None:
     folder = settings.home / FILES
     folder.mkdir()
     for each in names:
-        (folder / f"{each.text}.md").write_text(f"# Notes\n\n{case.input}\n", encoding="utf-8")
+        page = folder / f"{each.text}.md"
+        if page.resolve().parent != folder.resolve():
+            raise StageWrong(f"{case.name}: fixture.injected: got the file name {each.text!r}; allowed: one without /")
+        page.write_text(f"# Notes\n\n{case.input}\n", encoding="utf-8")
     with open_library(settings) as library:
         library.ingest(folder, clock.now(), intake=Intake(tenant=case.actor.principal.partition("@")[2]))

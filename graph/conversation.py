@@ -70,6 +70,7 @@ class Conversation:
         scope = self.identity.owner(actor, self._ids.new("thread") if thread is None else thread)
         message = HumanMessage(content=question, id=self._ids.new("msg"))
         with self._run_lock.holding(scope.thread):
+            self._not_forgotten(scope.thread)  # it may have been forgotten while this waited
             return self._run(scope, {"messages": [message]}, on_decision)
 
     def resume(
@@ -80,8 +81,7 @@ class Conversation:
         Raises UnknownPrincipal, UnknownThread, NothingPending (also for a call that is already decided), ThreadBusy.
         """
         scope = self.identity.visitor(self.identity.principal(as_), thread)
-        if (at := self.identity.forgotten_at(thread)) is not None:
-            raise ThreadForgotten(thread, at)
+        self._not_forgotten(thread)
         with self._run_lock.holding(thread):
             asked = {call.call_id: (interrupt_id, call) for interrupt_id, call in self._waiting(scope)}
             if not answers:
@@ -138,6 +138,10 @@ class Conversation:
         ended = records[-1].status if records else None
         told = f"forgotten on {at.date().isoformat()}: what was said here was erased; the records remain"
         return shown.model_copy(update={"status": ended or Status.FAILED, "answer": None, "error": told})
+
+    def _not_forgotten(self, thread: str) -> None:
+        if (at := self.identity.forgotten_at(thread)) is not None:
+            raise ThreadForgotten(thread, at)
 
     def owned(self, thread: str, *, as_: str) -> Scope:
         """The scope of a thread's owner; for everybody else there is none. Raises UnknownPrincipal, UnknownThread."""

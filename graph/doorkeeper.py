@@ -89,8 +89,18 @@ class Doorkeeper:
         return own
 
     def change(self, user: str, value: Value) -> Filter:
-        """A thread may be described anew, never given away. Raises UnknownPrincipal."""
+        """A thread may be described anew, never given away, and its state is written by runs alone: what a node
+        wrote is taken at its word by the next. Raises UnknownPrincipal, UnknownThread, BadInput.
+        """
         own = self.own(user)
+        if value.get("metadata") is None:
+            thread = str(value.get("thread_id"))
+            if self.visitor(user, thread).principal.name != user:
+                raise UnknownThread(thread)
+            raise BadInput(
+                "got a state to write; with authentication a thread's state can be read, and run from any of its "
+                "checkpoints, and only its runs write it"
+            )
         _mark(value, own)
         return own
 

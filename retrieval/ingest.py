@@ -96,10 +96,18 @@ def ingest(
     )
 
 
-def withdraw(origin: str, *, publisher: Publisher, stores: Sequence[ChunkStore], now: datetime) -> tuple[Ingested, ...]:
-    """Take out all that was read under an origin. Raises StoreUnavailable."""
+def withdraw(
+    path: Path, intake: Intake, *, publisher: Publisher, stores: Sequence[ChunkStore], now: datetime
+) -> tuple[Ingested, ...]:
+    """Take out all that was read from a folder, or the one file that was. Raises StoreUnavailable."""
     _sweep(publisher, stores)
-    gone = [row for row in publisher.held() if row.origin == origin]
+    held = publisher.held()
+    origin = intake.origin(path)
+    gone = [row for row in held if row.origin == origin]
+    if not gone:
+        # A single file stands under the folder that it lies in.
+        origin = intake.origin(path.parent)
+        gone = [row for row in held if (row.origin, row.file) == (origin, path.name)]
     _write((), gone, origin, publisher, stores, now, None)
     return tuple(map(_removed, gone))
 

@@ -101,11 +101,11 @@ class Library:
             )
 
     def withdraw(self, folder: Path, intake: Intake, now: datetime) -> tuple[Ingested, ...]:
-        """Take out what a folder brought for a tenant, also when the folder is gone. Raises as `ingest` does."""
+        """Take out what a folder or a file brought for a tenant, also when it is gone. Raises as `ingest` does."""
         with exclusive(self.folder):
             self.index.catch_up()
             stores = (self.index, self.lexical)
-            return withdraw(intake.origin(folder), publisher=self._publisher, stores=stores, now=now)
+            return withdraw(folder, intake, publisher=self._publisher, stores=stores, now=now)
 
     def generation(self, access: Access) -> str:
         """The name of everything an access may see now: it changes exactly when that changes. About 0.2 ms."""

@@ -55,13 +55,14 @@ def credit_tools(database: Database) -> tuple[Tool, ...]:
         """
         effect = effect_key(context)
         policy = effective(POLICIES, context.now)
-        if currency != policy.values["credit_currency"]:
-            raise ToolError("currency_not_allowed", "the policy in force has credits in another currency")
-        approver = _approver(context, amount, policy)
         with failing_typed(), database.write() as connection:
+            # Before anything that may have changed since: another person's process may go on with what was approved.
             done = _already_done(connection, context, account_id, amount, currency)
             if done is not None:
                 return done
+            if currency != policy.values["credit_currency"]:
+                raise ToolError("currency_not_allowed", "the policy in force has credits in another currency")
+            approver = _approver(context, amount, policy)
             if visible_account(connection, context.scope, account_id) is None:
                 raise not_found("account")
             # Named by the effect: a counter would tell one tenant how many credits others were given.

@@ -6,6 +6,7 @@ from evals.trials.process import Life
 from evals.trials.protocol import Ended
 from evals.trials.script import Errand
 from state.value import Value
+from state.work import Status
 
 _ASKED_AGAIN = "asked what became of it"
 _SLACK_S = 1.0  # beside the lease: one look of the user, and what a busy machine needs for it
@@ -56,12 +57,13 @@ def _held(lives: Sequence[Life], lease_s: float) -> Iterator[Fault]:
 
 
 def _ends(ended: Ended, errand: Errand, calm: Ended) -> Iterator[Fault]:
-    if ended.status != calm.status:
+    # A tool that does not know a call again is not run again where nobody knows: it is for a person to look.
+    left_open = errand.forgetful and ended.unknown
+    if ended.status != calm.status and not (left_open and ended.status is Status.ESCALATED):
         yield Fault(kind="ends otherwise", found=f"{ended.status} where an undisturbed run is {calm.status}")
-    # Whoever asks what became of it, or rejects what is done already, has another last turn; and a tool that does not
-    # know a call again is not run again where nobody knows.
+    # Whoever asks what became of it, or rejects what is done already, has another last turn.
     other = _ASKED_AGAIN in ended.steps or any(step.startswith("reject") for step in ended.steps)
-    if not other and not (errand.forgetful and ended.unknown) and ended.path != calm.path:
+    if not other and not left_open and ended.path != calm.path:
         yield Fault(kind="ends otherwise", found=f"{' → '.join(ended.path)}; undisturbed {' → '.join(calm.path)}")
 
 

@@ -66,8 +66,10 @@ class User:
         )
 
     def _go_on(self) -> None:
-        """Go on with the run where its last checkpoint is."""
-        context: Any = {"principal": self._errand.as_}
+        """Go on with the run where its last checkpoint is, in the name of whoever it ran for: an approver, perhaps."""
+        verdicts: list[dict[str, Any]] = self._app.graph.get_state(_ON).values.get("verdicts") or []
+        approved = [verdict["approval"]["by"] for verdict in verdicts if verdict.get("approval")]
+        context: Any = {"principal": approved[-1] if approved else self._errand.as_}
         for _ in self._app.graph.stream(None, _ON, context=context, stream_mode="updates", durability="sync"):
             pass
 

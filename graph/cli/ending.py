@@ -67,7 +67,8 @@ def heading_of(status: Status) -> Text:
 
 def pending_calls(app: "App", result: RunResult, as_: str, model: str | None = None) -> RenderableType:
     """Each call that waits: what it would do, where its arguments come from, and the commands that answer it."""
-    approver = approver_of(app, as_)
+    # Only the owner is shown decisions: whoever is shown none may answer, whatever the rule on self-approval.
+    approver = approver_of(app, as_, owner=bool(result.decisions))
     parts: list[RenderableType] = []
     for call in result.pending:
         parts += [pending_call(app, result, call), *_commands(result.thread, call, approver, model), Text()]
@@ -81,11 +82,11 @@ def pending_call(app: "App", result: RunResult, call: PendingCall) -> Renderable
     return Group(*_call(call, trusts, app.ports.clock.now()), Text())
 
 
-def approver_of(app: "App", as_: str) -> str:
+def approver_of(app: "App", as_: str, *, owner: bool = True) -> str:
     """Who may answer: whoever acts now, if the policy lets them; else a colleague with the role."""
     policy = effective(app.ports.domain.policies, app.ports.clock.now())
     me, allowed = app.identity.principal(as_), set(policy.approver_roles)
-    if policy.self_approval and allowed & set(me.roles):
+    if allowed & set(me.roles) and (policy.self_approval or not owner):
         return as_
     others = (app.identity.principal(name) for name in app.ports.domain.principals() if name != as_)
     return next((each.name for each in others if each.tenant == me.tenant and allowed & set(each.roles)), "NAME@TENANT")

@@ -65,7 +65,11 @@ def withdraw(screen: Screen, path: Path, intake: Intake) -> int:
         screen.text(dumps(plain, indent=2, ensure_ascii=False))
     else:
         screen.out.print(Hanging(f"{plural(len(removed), 'document')} withdrawn", indent=0))
-    return OK
+    if not removed:
+        screen.warning(
+            f"nothing was read from {path} for {intake.tenant}; `agent corpus --all` says where each document came from"
+        )
+    return OK if removed else SKIPPED
 
 
 def intake_of(tenant: str | None, *, public: bool, acl: str | None, passed_over: str | None) -> Intake:

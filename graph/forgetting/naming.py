@@ -81,7 +81,9 @@ def items(body: str | None) -> Iterator[Item]:
     """The items of a manifest's body, or the candidates of a snapshot's; none of a body that is gone."""
     for each in _listed(body, "items") + _listed(body, "candidates"):
         if isinstance(each, Mapping) and _ADDRESS.fullmatch(str(each.get("ref"))):
-            provenance = each.get("provenance") or each  # a candidate holds what an item has in its provenance
+            provenance = each.get("provenance")
+            if not isinstance(provenance, Mapping):
+                provenance = each  # a candidate holds what an item has in its provenance
             yield Item(
                 kind=str(each.get("kind")),
                 trust=str(each.get("trust")),
@@ -111,7 +113,7 @@ def plain(record: bytes) -> Mapping[str, Any]:
     """A filed record as plain data; empty for one that was spoilt, which `agent verify` names."""
     try:
         found = json.loads(record)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -119,7 +121,7 @@ def plain(record: bytes) -> Mapping[str, Any]:
 def _listed(body: str | None, field: str) -> list[Any]:
     try:
         found = json.loads(body or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):  # a body may be a user's own words, of any form
         return []
     inner = found.get(field) if isinstance(found, dict) else None
     return inner if isinstance(inner, list) else []

@@ -8,6 +8,7 @@ from graph.app import App
 from graph.inspection.finding import NoSuchDecision, decision_of
 from graph.reading import Reading
 from state.context import ContextManifest
+from state.ports import RecordDamaged
 from state.record import DecisionRecord
 from state.render import render
 from state.request import Attempt, Request
@@ -70,7 +71,7 @@ def replays(thread: str, record: DecisionRecord, reading: Reading) -> tuple[Repl
 def _rebuilt(thread: str, index: int, number: int, attempt: Attempt, reading: Reading) -> Replay:
     try:
         manifest = reading.manifest(attempt.manifest_ref)
-    except ValidationError:
+    except (ValidationError, RecordDamaged):
         return _replay(thread, index, number, attempt)
     if manifest is None:
         return _replay(thread, index, number, attempt, gone=("manifest",))
@@ -84,7 +85,7 @@ def _rebuilt(thread: str, index: int, number: int, attempt: Attempt, reading: Re
 def _rendered(manifest: ContextManifest, texts: dict[str, str | None]) -> Request | None:
     try:
         return render(manifest.items, lambda ref: texts[ref] or "", manifest.settings)
-    except ValidationError:
+    except (ValidationError, RecordDamaged):
         return None  # a tool's definition was changed into something that is none
 
 

@@ -115,7 +115,7 @@ def _bodies(record: DecisionRecord, reading: Reading) -> Iterator[tuple[str, str
         yield "the manifest", ref
         try:
             manifest = reading.manifest(ref)
-        except ValidationError:
+        except (ValidationError, RecordDamaged):
             continue  # it was changed, and said so already
         if manifest is not None:
             yield "the policy record", manifest.policy_ref

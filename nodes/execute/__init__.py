@@ -112,7 +112,7 @@ def make_execute(
         try:
             projected = project(step.tool.contract, step.tool.run(context, **step.arguments), secrets.masked)
         except ToolError as error:
-            code = secrets.masked(error.code)
+            code = secrets.masked(str(error.code))
             return _stored(step, {"error": code}, "error", code)
         except Exception as error:  # noqa: BLE001 - a tool may raise anything, and what it means is the step's to say
             # The kind alone: what an exception says may hold anything, a credential too.

@@ -145,11 +145,7 @@ def make_validate(
             read=read,
             earlier=earlier,
             digest=arguments_digest(call.tool, arguments),
-        )
-
-    def _bound(case: Case) -> str:
-        return call_digest(
-            case.scope, case.request.parent, case.call.call_id, case.arguments, case.contract, case.policy.version
+            bound=call_digest(scope, reads.request.parent, call.call_id, arguments, contract, policy.version),
         )
 
     def _allowed(case: Case, rule: str, approval: Approval | None, asked: NeedsApproval | None) -> Allowed:
@@ -157,7 +153,7 @@ def make_validate(
             call_id=case.call.call_id,
             rule=rule,
             policy_version=case.policy.version,
-            bound=_bound(case),
+            bound=case.bound,
             opened_by=case.opened.by,
             approval=approval,
             request=asked.request if asked else None,
@@ -175,7 +171,7 @@ def make_validate(
             case Deny(reason=reason):
                 return Denied(call_id=call.call_id, rule=rule, reason=reason, policy_version=policy.version)
             case Ask(reason=reason):
-                asked = approval_request(_bound(case), reason, policy, now)
+                asked = approval_request(case.bound, reason, policy, now)
                 return NeedsApproval(
                     call_id=call.call_id,
                     rule=rule,
@@ -221,7 +217,7 @@ def make_validate(
     ) -> Verdict:
         now = clock.now()
         ours = intact(seal, scope, reads.request.request_id, pending)
-        if case is None or not ours or pending.request.digest != _bound(case):
+        if case is None or not ours or pending.request.digest != case.bound:
             return _denied(pending, "approval_void", "the call is not the one that was asked for", policy)
         if now >= pending.request.expires_at:
             return _denied(pending, "approval_expired", "the request for approval has expired", policy)

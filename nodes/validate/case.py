@@ -18,8 +18,8 @@ from state.work import Decision, ToolCall
 class Case:
     """A proposed call with its arguments read back, its contract, and the request that led to it.
 
-    `opened` is what a plan of this turn opened, `read` what calls of this turn brought, `earlier` are the calls before
-    it in the proposal.
+    `digest` names tool and arguments, `bound` this very call, and the claim of its effect. `opened` is what a plan of
+    this turn opened, `read` what calls of this turn brought, `earlier` are the calls before it in the proposal.
     """
 
     call: ToolCall
@@ -36,6 +36,7 @@ class Case:
     read: tuple[Observation, ...]
     earlier: tuple[ToolCall, ...]
     digest: str
+    bound: str
 
 
 @dataclass(frozen=True)

@@ -14,16 +14,16 @@ from state.work import PROPOSAL, LapOutcome, Plan
 class Opened:
     """What the plan lap `by` opened: `here` counts what this branch of the thread has not used, `left` what none has.
 
-    They differ where an effect was done on another branch, forked from a record behind the plan. `unsettled` names the
-    calls of earlier laps, by tool and arguments' digest, of which nobody knows whether they were done; `untold` those
-    that were done in an earlier turn that was cut off: nobody was told so.
+    They differ where an effect was done on another branch, forked from a record behind the plan. `unsettled` names
+    calls by tool, arguments' digest and key of which nobody knows whether they were done; `untold` those that were done
+    in an earlier turn that was cut off: nobody was told so.
     """
 
     by: str | None = None
     here: Counter[str] = field(default_factory=Counter)
     left: Counter[str] = field(default_factory=Counter)
-    unsettled: frozenset[tuple[str, str]] = frozenset()
-    untold: frozenset[tuple[str, str]] = frozenset()
+    unsettled: frozenset[tuple[str, str, str]] = frozenset()
+    untold: frozenset[tuple[str, str, str]] = frozenset()
 
 
 def opened_effects(
@@ -34,12 +34,10 @@ def opened_effects(
     `past` is newest first; `rows` are the thread's effects. A record of another turn, or one that ended a turn, ends
     the search: a new turn begins with nothing open, also where its message came while the turn before was at work.
     """
-    head = past[0].hash() if past else None
     ended = {record.turn_index for record in past if record.status is not None}
     cut_off = {record.parent for record in past if record.turn_index != turn and record.turn_index not in ended}
-    before = [row for row in rows if row.claim.parent != head]
-    unsettled = _named(row for row in before if row.state != "done")
-    untold = _named(row for row in before if row.state == "done" and row.claim.parent in cut_off)
+    unsettled = _named(row for row in rows if row.state != "done")
+    untold = _named(row for row in rows if row.state == "done" and row.claim.parent in cut_off)
     used: Counter[str] = Counter()
     for record in past:
         if record.turn_index != turn or record.status is not None or record.outcome is LapOutcome.ABANDONED:
@@ -55,5 +53,5 @@ def opened_effects(
     return Opened(unsettled=unsettled, untold=untold)
 
 
-def _named(rows: Iterable[LedgerRow]) -> frozenset[tuple[str, str]]:
-    return frozenset((row.claim.tool, row.claim.arguments_digest) for row in rows)
+def _named(rows: Iterable[LedgerRow]) -> frozenset[tuple[str, str, str]]:
+    return frozenset((row.claim.tool, row.claim.arguments_digest, row.claim.key) for row in rows)

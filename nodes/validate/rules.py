@@ -90,9 +90,9 @@ def done_on_another_branch(case: Case) -> Finding | None:
 
 def earlier_call_unsettled(case: Case) -> Finding | None:
     """What was begun before and may have been done is not done again unasked: its process died, or the tool failed."""
-    if (case.call.tool, case.digest) in case.opened.unsettled:
+    if _begun(case, case.opened.unsettled):
         return Ask("the same call was begun before, and whether it was done is not known")
-    if (case.call.tool, case.digest) in case.opened.untold:
+    if _begun(case, case.opened.untold):
         return Ask("the same call was done before, in a turn that was cut off before anybody was told")
     return None
 
@@ -180,6 +180,11 @@ def judge(case: Case) -> tuple[str, Finding]:
 def _taken(case: Case) -> int:
     """How many calls before this one, in the same proposal, take the same opened effect."""
     return sum(before.tool == case.call.tool for before in case.earlier)
+
+
+def _begun(case: Case, calls: frozenset[tuple[str, str, str]]) -> bool:
+    """Whether another call of this tool and these arguments is among those: its own key is this very call."""
+    return any((tool, digest) == (case.call.tool, case.digest) and key != case.bound for tool, digest, key in calls)
 
 
 def _resources(case: Case) -> Iterator[tuple[str, str, JsonValue]]:

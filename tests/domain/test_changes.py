@@ -115,6 +115,14 @@ def test_a_credit_above_the_limit_is_a_supervisors_to_approve(support: Domain, s
     assert rows("SELECT issued_by, approved_by, amount FROM credits") == [("leo@acme", "vera@acme", 120)]
 
 
+def test_what_was_approved_and_done_is_told_to_whoever_goes_on_after_a_crash(
+    support: Domain, scope_of: ScopeOf, rows: Rows
+) -> None:
+    done = approved_by(support, scope_of, "leo@acme", "vera@acme", 120)
+    assert approved_by(support, scope_of, "leo@acme", "leo@acme", 120) == done
+    assert rows("SELECT issued_by, approved_by, amount FROM credits") == [("leo@acme", "vera@acme", 120)]
+
+
 @pytest.mark.parametrize(
     ("owner", "actor"),
     [

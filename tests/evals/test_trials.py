@@ -96,7 +96,9 @@ def test_effects_are_counted_in_the_world() -> None:
     assert kinds(ends(), effects=("k1", "k1/2")) == {"effect twice"}
     assert kinds(ends(), effects=()) == {"effect missing"}
     # Where nobody can know, a tool that would do it again is not run again, and the record says so.
-    assert kinds(ends(unknown=True), effects=(), errand=ERRANDS["credit without a key"]) == set()
+    forgetful = ERRANDS["credit without a key"]
+    assert kinds(ends(unknown=True, status=Status.ESCALATED), effects=(), errand=forgetful) == set()
+    assert kinds(ends(unknown=True, status=Status.PARTIAL), effects=(), errand=forgetful) == {"ends otherwise"}
 
 
 def test_whoever_asked_what_became_of_it_has_another_last_turn() -> None:

@@ -125,6 +125,20 @@ def test_a_thread_cannot_be_given_away(ana: SyncLangGraphClient) -> None:
     assert ana.threads.get(thread)["metadata"] == {"owner": "ana@acme", "note": "mine"}
 
 
+def test_a_state_is_written_by_runs_alone_and_can_be_run_from_again(
+    closed: DevServer, ana: SyncLangGraphClient
+) -> None:
+    """What a node wrote is taken at its word by the next: a plan written by hand would pass for the model's."""
+    thread = ana.threads.create()["thread_id"]
+    ana.runs.wait(thread, "expediente", input=asked(QUESTION))
+    before = ana.threads.get_state(thread)["values"]
+    for values in ({"head": None}, {"proposal": "art-0"}, {"decision": {"kind": "plan"}}):
+        edit = httpx.post(f"{closed.url}/threads/{thread}/state", headers=bearer("ana@acme"), json={"values": values})
+        assert edit.status_code == 422
+        assert "only its runs write it" in edit.text
+    assert ana.threads.get_state(thread)["values"] == before
+
+
 REFUSED: dict[str, tuple[int, dict[str, Any]]] = {
     "another principal": (403, {"input": asked(QUESTION), "context": {"principal": "bea@acme"}}),
     "another principal in the config": (

@@ -54,7 +54,9 @@ def broken(good: Case, rule: str) -> Case:
         case "done_on_another_branch":
             return replace(good, opened=replace(good.opened, left=Counter()))
         case "earlier_call_unsettled":
-            return replace(good, opened=replace(good.opened, unsettled=frozenset({(good.call.tool, good.digest)})))
+            return replace(
+                good, opened=replace(good.opened, unsettled=frozenset({(good.call.tool, good.digest, "another")}))
+            )
         case "over_limit":
             return replace(good, arguments={**good.arguments, "amount": 201})
         case "untrusted_origin":

@@ -67,9 +67,9 @@ def opened(here: dict[str, int], left: dict[str, int]) -> dict[str, Any]:
     return {"opened": Opened("plan", Counter(here), Counter(left))}
 
 
-def unsettled(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def unsettled(tool: str, arguments: dict[str, Any], key: str = "another") -> dict[str, Any]:
     """A call of an earlier lap of which nobody knows whether it was done."""
-    begun = frozenset({(tool, arguments_digest(tool, arguments))})
+    begun = frozenset({(tool, arguments_digest(tool, arguments), key)})
     return {"opened": Opened("plan", Counter({"refund": 1}), Counter({"refund": 1}), begun)}
 
 
@@ -158,6 +158,20 @@ ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any], str, Finding]] = {
         unsettled("refund", PAY_BACK),
         "earlier_call_unsettled",
         Ask("the same call was begun before, and whether it was done is not known"),
+    ),
+    "the same amount in another form": (
+        "refund",
+        PAY_BACK,
+        unsettled("refund", {**PAY_BACK, "amount": 50.0}),
+        "earlier_call_unsettled",
+        Ask("the same call was begun before, and whether it was done is not known"),
+    ),
+    "this very call, begun before": (
+        "refund",
+        PAY_BACK,
+        unsettled("refund", PAY_BACK, key="this call"),
+        "write_opened",
+        Allow(),
     ),
     "another amount begun before": (
         "refund",

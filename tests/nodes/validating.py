@@ -98,6 +98,7 @@ def case(desk: Desk, tool: str = "refund", arguments: dict[str, JsonValue] | Non
         "read": (),
         "earlier": (),
         "digest": arguments_digest(tool, given),
+        "bound": "this call",
         **changes,
     }
     return Case(**made)

@@ -128,6 +128,15 @@ def test_a_folder_that_is_gone_can_still_be_withdrawn(library: Library, tmp_path
     assert sources(library) == set()
 
 
+def test_one_file_is_withdrawn_by_its_own_path(library: Library, tmp_path: Path) -> None:
+    one = folder(tmp_path, "one", "a.md", "b.md")
+    for file in ("a.md", "b.md"):
+        library.ingest(one / file, NOW, intake=ACME)
+    assert [document.file for document in library.withdraw(one / "a.md", ACME, NOW)] == ["a.md"]
+    assert sources(library) == {"one/b"}
+    assert library.withdraw(one / "absent.md", ACME, NOW) == ()
+
+
 def test_an_interrupted_ingest_keeps_what_was_committed_and_goes_on(
     library: Library, tmp_path: Path, embedder: WordEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
