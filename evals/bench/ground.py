@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, inspect
 
 from evals.bench.floor import Floor, make_floor
 from evals.bench.subject import open_subject
@@ -30,13 +30,15 @@ _ON_SERVER = (
 
 @dataclass(frozen=True)
 class Ground:
-    """`stored` gives the bytes in the checkpoints of the app and of the empty loop. `server` is its version."""
+    """`stored` gives the bytes in the checkpoints of the app and of the empty loop. `server` is its version. `settle`
+    does what a server does by itself after a minute: without it, one whose autovacuum is off plans for empty tables."""
 
     engine: str
     server: str
     app: App
     floor: Floor
     stored: Callable[[], tuple[int, int]]
+    settle: Callable[[], object] = lambda: None
 
 
 @contextmanager
@@ -77,4 +79,12 @@ def _on_server(folder: Path, server: str, stack: ExitStack) -> Ground:
         return sum(int(asked(which, query) or 0) for query in _ON_SERVER)
 
     version = str(asked(0, "SHOW server_version"))
-    return Ground(POSTGRES, version, app, make_floor(saver), lambda: (stored(0), stored(1)))
+
+    def settle() -> None:
+        for engine in engines:
+            with engine.connect() as connection:
+                tables = ", ".join(f'"{table}"' for table in inspect(connection).get_table_names())
+                connection.exec_driver_sql(f"ANALYZE {tables}")
+                connection.commit()
+
+    return Ground(POSTGRES, version, app, make_floor(saver), lambda: (stored(0), stored(1)), settle)

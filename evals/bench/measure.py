@@ -91,6 +91,7 @@ def _turns(
         # Summing up reads every checkpoint of the thread: done between turns, and only where it is needed.
         if number in ends:
             sizes[number] = ground.stored()
+            ground.settle()
         if number in marks:
             channels[number] = _channels(ground.app)
         if number < count:
