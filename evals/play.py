@@ -1,11 +1,13 @@
 """Plays one case on its stage, turn by turn as a caller would, and keeps what could be seen of it."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from time import perf_counter
 
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
 from pydantic import JsonValue
+from sqlalchemy import update
 
 from evals.case import Case, Look, Turn, Vector
 from evals.observed import Crash, ToolRun
@@ -17,6 +19,8 @@ from graph.models.adapter import ChatModelAdapter
 from graph.models.inprocess import proposing
 from graph.models.scripted import Scripted
 from graph.result import AnswerShown, DecisionShown, EffectShown, RunResult
+from graph.stores.engine import open_database
+from graph.stores.schema import artifacts
 from state.request import Request
 from state.run import Scope
 from state.tools import ToolContext, ToolError
@@ -121,7 +125,8 @@ def _done(app: App, case: Case, turn: Turn) -> RunResult:
         return app.ask(turn.ask, as_=as_, thread=THREAD)
     if turn.rewrite is not None:
         _rewrite(app, case, turn.rewrite)
-    if turn.rewrite is not None or turn.go_on:
+        return app.result(THREAD, as_=as_)
+    if turn.go_on:
         app.graph.invoke(None, _ON, context={"principal": as_})
         return app.result(THREAD, as_=as_)
     answer: Answer = "approve" if turn.approve is not None else "reject"
@@ -133,14 +138,15 @@ def _done(app: App, case: Case, turn: Turn) -> RunResult:
 
 
 def _rewrite(app: App, case: Case, arguments: dict[str, JsonValue]) -> None:
-    """Write other arguments into the proposal that waits, past every node."""
+    """Write other arguments into the stored proposal that waits, past every node and every channel."""
     tenant = app.identity.principal(case.actor.principal).tenant
     ref = app.graph.get_state(_ON).values["proposal"]
     proposal = PROPOSAL.validate_json(app.ports.artifacts.get(tenant, ref))
     assert isinstance(proposal, Act), "no call waits on this thread"
     calls = tuple(call.model_copy(update={"arguments": {**call.arguments, **arguments}}) for call in proposal.calls)
-    written = app.ports.artifacts.put(tenant, Act(calls=calls).model_dump_json())
-    app.graph.update_state(_ON, {"proposal": written}, as_node="propose")
+    with closing(open_database(app.settings.database)) as database, database.everyday.connect() as connection:
+        row = (artifacts.c.tenant == tenant, artifacts.c.ref == ref)
+        connection.execute(update(artifacts).where(*row).values(body=Act(calls=calls).model_dump_json().encode()))
 
 
 def _seen(app: App, stage: Stage, turns: tuple[TurnPlayed, ...]) -> Played:

@@ -17,6 +17,7 @@ from graph.conversation import Conversation
 from graph.domain_check import check_domain
 from graph.forgetting.forget import Forgetting
 from graph.home import claim_database, claim_home
+from graph.lap_seal import Sealing
 from graph.masking import learn
 from graph.master_secret import master_secret
 from graph.models.registry import open_model
@@ -164,7 +165,9 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     default = None if only_authenticated else settings.dev_principal or domain.principals()[0]
     identity = Identity(domain, ownership, clock, default)
     nodes = make_nodes(settings, ports, interrupt)
-    drawing = build(nodes, identity.scope, lambda messages: check_messages(messages, identity.policy()))
+    drawing = build(
+        nodes, identity.scope, lambda messages: check_messages(messages, identity.policy()), Sealing(ports.seal)
+    )
     return App(
         settings,
         ports,

@@ -11,6 +11,8 @@ from pydantic import JsonValue, ValidationError
 from typing_extensions import TypedDict, get_type_hints
 
 from graph.channels import NEXT_STEP, StateUnreadable, wrong_fields
+from graph.lap_seal import CHANNEL as SEAL
+from graph.lap_seal import Sealing
 from graph.scope import NotYours
 from state.node import Node, SliceError
 from state.run import AgentState, RunContext, RunInput, RunOutput, Scope
@@ -23,11 +25,11 @@ Graph = StateGraph[AgentState, RunContext, RunInput, RunOutput]
 ORDER = ("resolve", "plan", "retrieve", "pack", "propose", "validate", "execute", "log")
 
 
-def build(nodes: Sequence[Node], identify: Identify, admit: Admit) -> Graph:
+def build(nodes: Sequence[Node], identify: Identify, admit: Admit, sealing: Sealing) -> Graph:
     """The graph of the eight nodes, uncompiled: whoever compiles it decides about savers.
 
     `identify` derives the scope from configurable values and context; `admit` raises for input that may not begin
-    a run.
+    a run; `sealing` tells each node whether the lap was edited from outside.
     """
     named = {node.name: node for node in nodes}
     if tuple(sorted(named)) != tuple(sorted(ORDER)):
@@ -37,7 +39,7 @@ def build(nodes: Sequence[Node], identify: Identify, admit: Admit) -> Graph:
         node = named[name]
         graph.add_node(
             name,
-            _wrapped(node, identify),
+            _wrapped(node, identify, sealing),
             input_schema=slice_schema(node),
             metadata={"reads": sorted(node.reads.model_fields), "writes": sorted(node.writes.model_fields)},
         )
@@ -64,10 +66,12 @@ def build(nodes: Sequence[Node], identify: Identify, admit: Admit) -> Graph:
 def slice_schema(node: Node) -> type:
     """The TypedDict of the channels a node sees. A field that is no channel would silently become one: refused."""
     channels = get_type_hints(AgentState, include_extras=True)
-    unknown = sorted((node.reads.model_fields.keys() | node.writes.model_fields.keys()) - channels.keys())
+    given = [name for name in channels if name != SEAL]
+    unknown = sorted((node.reads.model_fields.keys() | node.writes.model_fields.keys()) - set(given))
     if unknown:
-        raise SliceError(f"node {node.name}: {', '.join(unknown)} are no channels; channels: {', '.join(channels)}")
-    return TypedDict(f"{node.name.title()}Slice", {name: channels[name] for name in node.reads.model_fields})  # type: ignore[operator, no-any-return]  # a TypedDict made of a node's fields is unknown to mypy
+        raise SliceError(f"node {node.name}: {', '.join(unknown)} are no channels; channels: {', '.join(given)}")
+    names = (*node.reads.model_fields, SEAL)
+    return TypedDict(f"{node.name.title()}Slice", {name: channels[name] for name in names})  # type: ignore[operator, no-any-return]  # a TypedDict made of a node's fields is unknown to mypy
 
 
 def read_slice(node: Node, channels: Mapping[str, Any]) -> Value:
@@ -125,12 +129,14 @@ class _Both(Runnable[Any, Any]):
         return await self.afunc(input, config or {})
 
 
-def _wrapped(node: Node, identify: Identify) -> Callable[..., Any] | _Both:
+def _wrapped(node: Node, identify: Identify, sealing: Sealing) -> Callable[..., Any] | _Both:
     def run(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:
         runtime = get_runtime(RunContext)
         scope = identify(config.get("configurable", {}), runtime.context)
         runtime.stream_writer(progress(node.name, channels))
-        return written(node, node.run(read_slice(node, channels), scope))
+        lap = sealing.found(node, scope, channels)
+        result = node.run(read_slice(node, sealing.shown(node, lap, channels)), scope)
+        return sealing.after(node, scope, lap, channels, written(node, result))
 
     if node.arun is None:
         return run
@@ -140,7 +146,9 @@ def _wrapped(node: Node, identify: Identify) -> Callable[..., Any] | _Both:
         runtime = get_runtime(RunContext)
         scope = await asyncio.to_thread(identify, config.get("configurable", {}), runtime.context)
         runtime.stream_writer(progress(node.name, channels))
-        return written(node, await waiting(read_slice(node, channels), scope))
+        lap = sealing.found(node, scope, channels)
+        result = await waiting(read_slice(node, sealing.shown(node, lap, channels)), scope)
+        return sealing.after(node, scope, lap, channels, written(node, result))
 
     return _Both(node.name, run, arun)
 

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from graph.build import ORDER, build
+from graph.lap_seal import Sealing
 from graph.rows import Ports, make_nodes
+from graph.seal import HmacSeal
 from graph.settings import Settings
 from state.domain import DecisionTable, Domain
 from state.node import Node
@@ -45,7 +47,8 @@ def unplugged_nodes() -> tuple[Node, ...]:
 def mermaid(nodes: Sequence[Node]) -> str:
     """The graph as Mermaid text, made locally."""
     nobody = Principal(name="", tenant="", roles=())
-    graph = build(nodes, lambda *_: Scope(principal=nobody, actor=nobody, thread=""), lambda _: None)
+    sealing = Sealing(HmacSeal([b"of a drawing"]))
+    graph = build(nodes, lambda *_: Scope(principal=nobody, actor=nobody, thread=""), lambda _: None, sealing)
     drawn = graph.compile().get_graph()
     # The slices have a table of their own: in the boxes they would hide the routes.
     drawn.nodes = {name: node._replace(metadata=None) for name, node in drawn.nodes.items()}

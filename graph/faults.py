@@ -21,7 +21,6 @@ from graph.stores.ownership import BadThreadName, UnknownThread
 from graph.stores.run_lock import LeaseLost, ThreadBusy
 from graph.stores.unavailable import StoreUnavailable, sqlite_unavailable
 from graph.tokens import UnknownTokenizer
-from nodes.execute import SealBroken
 from nodes.resolve import NotOneHumanMessage
 from retrieval import faults as retrieval
 from state.domain import DomainUnavailable
@@ -66,7 +65,6 @@ _NEEDED = (
     RecordDamaged,
     RecordMissing,
     StateUnreadable,
-    SealBroken,
     ClaimRefused,
     AccessUnknown,
     ArtifactGone,

@@ -1,4 +1,4 @@
-"""The seal over a verdict: HMAC-SHA256 over canonical JSON, with keys that no channel can reach."""
+"""The seal over a lap and over a record: HMAC-SHA256 over canonical JSON, with keys that no channel can reach."""
 
 import hashlib
 import hmac

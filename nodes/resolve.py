@@ -9,7 +9,7 @@ from state.canonical import digest
 from state.checks.bounding import bounds
 from state.node import Node
 from state.ports import Artifacts, Clock, DecisionLog, Ids
-from state.run import RequestContext, Scope
+from state.run import Edited, RequestContext, Scope
 from state.task import KEPT, Constraint, TaskState, TurnDone, UserTurn
 from state.value import Value
 
@@ -61,7 +61,7 @@ def make_resolve(*, clock: Clock, ids: Ids, artifacts: Artifacts, log: DecisionL
             turn_ref=task.objective.ref,
             turn_index=task.objective.index,
             parent=reads.head,
-            edited=edited,
+            edited=Edited.TASK if edited else None,
         )
         if messages is None:
             return Writes(request=request, task=task)

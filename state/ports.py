@@ -161,7 +161,8 @@ class DecisionLog(Protocol):
 
 
 class Claim(Value):
-    """The claim row of one effect. Its key is passed to the tool; a second claim of the same key is refused."""
+    """The claim row of one effect. Its key is passed to the tool; a second claim of the same key is refused, and so is
+    one for a step of a plan that is spent: `opened_by` names the plan's record, `slot` its step for this tool."""
 
     key: str
     tenant: str
@@ -174,13 +175,14 @@ class Claim(Value):
     effect: str
     proposal_ref: str
     opened_by: str | None = None
+    slot: int | None = None
 
 
 class Claimed(Value):
     """The answer to a claim: ours to run, or what became of it before."""
 
     fresh: bool
-    state: str  # open | done | unknown
+    state: str  # open | done | unknown; spent: another call took this step of the plan
     result_ref: str | None = None
 
 
@@ -208,7 +210,7 @@ class Ledger(Protocol):
 
 
 class Seal(Protocol):
-    """Signs and checks verdicts with a key that no channel can reach."""
+    """Signs and checks with a key that no channel can reach."""
 
     def sign(self, payload: Mapping[str, JsonValue]) -> str: ...
 

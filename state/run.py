@@ -1,5 +1,6 @@
 """Identity and the run's channels: who acts, what comes in, what the graph carries between nodes."""
 
+from enum import StrEnum
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import AwareDatetime, Field, JsonValue
@@ -65,10 +66,18 @@ class Access(Value):
     now: AwareDatetime
 
 
+class Edited(StrEnum):
+    """What was written from outside: the task before the lap began, which is then marked so; or a channel of the lap
+    itself, which then counts for nothing."""
+
+    TASK = "task"
+    LAP = "lap"
+
+
 class RequestContext(Value):
     """What `resolve` fixed for this lap: ids, time, locale, the address of the user's turn, the record before.
 
-    `edited` says that the task state is not the one the head record left behind.
+    `edited` as LAP comes from the wrapper around the nodes, which checks the lap's seal.
     """
 
     request_id: str
@@ -78,7 +87,7 @@ class RequestContext(Value):
     turn_ref: str
     turn_index: int
     parent: str | None
-    edited: bool = False
+    edited: Edited | None = None
 
 
 class RunContext(TypedDict, total=False):
@@ -136,7 +145,8 @@ class RunOutput(TypedDict, total=False):
 class AgentState(TypedDict):
     """The graph's channels: plain JSON values and addresses; models are rebuilt in the nodes' slices.
 
-    `messages`, `task` and `head` last; the others belong to one lap and `log` clears them.
+    `messages`, `task` and `head` last; the others belong to one lap and `log` clears them. `seal` is the wrapper's
+    alone (graph.lap_seal): no node reads or writes it.
     """
 
     messages: NotRequired[list[Any]]
@@ -150,3 +160,4 @@ class AgentState(TypedDict):
     attempts: NotRequired[list[dict[str, JsonValue]] | None]
     verdicts: NotRequired[list[dict[str, JsonValue]] | None]
     observations: NotRequired[list[dict[str, JsonValue]] | None]
+    seal: NotRequired[dict[str, JsonValue] | None]

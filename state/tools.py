@@ -11,7 +11,7 @@ from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, JsonValue
 
 from state.canonical import digest
 from state.run import Scope
-from state.value import Sealed, Value
+from state.value import Value
 
 
 class Effect(StrEnum):
@@ -183,7 +183,7 @@ def tool(
     return wrap
 
 
-class Observation(Sealed):
+class Observation(Value):
     """The typed result of one call. `ref` is the address of the projected body, `artifact_ref` its public name."""
 
     call_id: str

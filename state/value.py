@@ -7,9 +7,3 @@ class Value(BaseModel):
     """A frozen value. Two values with equal fields are equal; an unknown field is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Sealed(Value):
-    """A value with this system's seal over its content (state.checks.binding): a channel write cannot forge it."""
-
-    seal: str = ""

@@ -1,13 +1,10 @@
-"""What code says of a proposal: one verdict per call, sealed so that a channel write cannot forge one.
-
-Every verdict carries a seal over its own content, the thread, its owner and the lap's request.
-"""
+"""What code says of a proposal: one verdict per call. The seal of the lap holds them (graph.lap_seal)."""
 
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, TypeAdapter
 
-from state.value import Sealed, Value
+from state.value import Value
 
 ANSWER = "answer"  # the call id that stands for a proposal's answer
 
@@ -32,10 +29,11 @@ class Approval(Value):
     at: AwareDatetime
 
 
-class Allowed(Sealed):
+class Allowed(Value):
     """The call may run. `bound` names exactly this call (state.checks.binding); the effect happens once per `bound`.
 
-    `opened_by` is the record of the plan lap that opened the effect.
+    `opened_by` is the record of the plan lap that opened the effect, `slot` which of its steps for this tool, from 0:
+    the ledger lets each step be spent once, on whichever branch. None where a person approved one more.
     """
 
     verdict: Literal["allowed"] = "allowed"
@@ -44,12 +42,13 @@ class Allowed(Sealed):
     policy_version: str
     bound: str
     opened_by: str | None = None
+    slot: int | None = None
     approval: Approval | None = None
     request: ApprovalRequest | None = None
 
 
-class Accepted(Sealed):
-    """The proposal is not a call and may stand: an answer whose sources resolve, a plan. Nothing acts on it."""
+class Accepted(Value):
+    """The proposal is not a call and may stand: an answer whose sources resolve, a plan."""
 
     verdict: Literal["accepted"] = "accepted"
     call_id: str
@@ -57,7 +56,7 @@ class Accepted(Sealed):
     policy_version: str
 
 
-class Denied(Sealed):
+class Denied(Value):
     """The call may not run. Rule and reason are ours and repeat no value of the call (M6)."""
 
     verdict: Literal["denied"] = "denied"
@@ -69,7 +68,7 @@ class Denied(Sealed):
     request: ApprovalRequest | None = None
 
 
-class NeedsApproval(Sealed):
+class NeedsApproval(Value):
     """The call waits for a person. `note` says why the last answer was not taken."""
 
     verdict: Literal["needs_approval"] = "needs_approval"

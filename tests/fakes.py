@@ -155,9 +155,13 @@ class FakeLedger:
             raise ClaimRefused("the claim holds characters that do not print; nothing was run")
         row = self.held.get(claim.key)
         if row is None:
+            step = (claim.opened_by, claim.tool, claim.slot)
+            held = [row.claim for row in self.held.values()]
+            if None not in step and step in {(one.opened_by, one.tool, one.slot) for one in held}:
+                return Claimed(fresh=False, state="spent")
             self.held[claim.key] = LedgerRow(claim=claim, state="open", at=at, result_ref=None)
             return Claimed(fresh=True, state="open")
-        if row.claim.model_copy(update={"call_id": claim.call_id}) != claim:
+        if row.claim.model_copy(update={"call_id": claim.call_id, "slot": claim.slot}) != claim:
             raise ClaimRefused(f"the key {claim.key} was claimed for another effect; nothing was run")
         return Claimed(fresh=False, state=row.state, result_ref=row.result_ref)
 

@@ -9,8 +9,9 @@ from graph.stores.schema import claims
 from state.ports import Claim, Claimed, ClaimRefused, LedgerRow
 
 _FIELDS = tuple(Claim.model_fields)
-# What a claim is about. Its call id is left out: a model that is asked again may name the same call anew.
-_IDENTITY = tuple(name for name in _FIELDS if name != "call_id")
+# What a claim is about. Left out: its call id, since a model that is asked again may name the same call anew;
+# and its slot, which a verdict takes from what is free at that moment.
+_IDENTITY = tuple(name for name in _FIELDS if name not in ("call_id", "slot"))
 
 
 class SqlLedger:
@@ -23,7 +24,7 @@ class SqlLedger:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         own = claims.c
-        self._claim = insert_or_ignore(engine, claims).on_conflict_do_nothing(index_elements=[own.key])
+        self._claim = insert_or_ignore(engine, claims).on_conflict_do_nothing()
         self._one = select(claims).where(own.key == bindparam("key"))
         self._rows = (
             select(claims).where(own.tenant == bindparam("tenant"), own.thread == bindparam("thread")).order_by(own.seq)
@@ -38,6 +39,8 @@ class SqlLedger:
     def claim(self, claim: Claim, at: datetime) -> Claimed:
         """Claim an effect: `fresh` for exactly one caller, and for the others what became of it.
 
+        State `spent` says that another call, on another branch of the thread, took this step of the plan.
+
         Raises ClaimRefused when the key was claimed for another effect, or a field holds what no engine stores.
         """
         if not all(value.isprintable() for value in claim.model_dump().values() if isinstance(value, str)):
@@ -47,7 +50,9 @@ class SqlLedger:
             row = claim.model_dump() | {"state": "open", "at": at, "result_ref": None}
             if connection.execute(self._claim, row).rowcount == 1:
                 return Claimed(fresh=True, state="open")
-            held = connection.execute(self._one, {"key": claim.key}).one()
+            held = connection.execute(self._one, {"key": claim.key}).first()
+        if held is None:  # the other constraint: another call took this step of the plan
+            return Claimed(fresh=False, state="spent")
         if any(held._mapping[name] != getattr(claim, name) for name in _IDENTITY):
             # The key alone is named: the other effect may be another tenant's.
             raise ClaimRefused(f"the key {claim.key} was claimed for another effect; nothing was run")

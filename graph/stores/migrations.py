@@ -37,9 +37,17 @@ def _forgotten(connection: Connection) -> None:
     )
 
 
+def _steps_of_plans(connection: Connection) -> None:
+    """Version 4: which step of its plan an effect spends (graph.stores.ledger)."""
+    connection.exec_driver_sql("ALTER TABLE expediente_claims ADD COLUMN slot INTEGER")
+    connection.exec_driver_sql(
+        "CREATE UNIQUE INDEX expediente_claims_by_step ON expediente_claims (opened_by, tool, slot)"
+    )
+
+
 # STEPS[n] makes version n + 2 of version n + 1. A step is written out and not made from graph.stores.schema: it must
 # do the same for ever, whatever becomes of the schema. It may meet rows of running processes of the release before.
-STEPS: tuple[Step, ...] = (_marks, _forgotten)
+STEPS: tuple[Step, ...] = (_marks, _forgotten, _steps_of_plans)
 
 
 def bring_up_to_date(connection: Connection, where: str) -> None:

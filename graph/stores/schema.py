@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-SCHEMA_VERSION = 3  # of the tables below; graph.stores.migrations brings an older one there
+SCHEMA_VERSION = 4  # of the tables below; graph.stores.migrations brings an older one there
 
 
 class Utc(TypeDecorator[datetime]):
@@ -96,7 +96,10 @@ claims = Table(
     Column("state", String, nullable=False),
     Column("at", Utc, nullable=False),
     Column("result_ref", String),
+    Column("slot", Integer),
     Index("expediente_claims_by_thread", "tenant", "thread"),
+    # A step of a plan is spent once; where the slot is null nothing is compared, on either engine.
+    Index("expediente_claims_by_step", "opened_by", "tool", "slot", unique=True),
 )
 
 threads = Table(

@@ -9,11 +9,11 @@ from pydantic import JsonValue
 from nodes.execute.credentials import complete, resolving
 from nodes.execute.project import project
 from nodes.execute.step import Step, outcome_state
-from state.checks.binding import arguments_digest, call_digest, intact, sealed
+from state.checks.binding import arguments_digest, call_digest
 from state.checks.quote import unquoted
 from state.node import Node
-from state.ports import Artifacts, Clock, Ledger, NameTaken, Seal, Secrets
-from state.run import RequestContext, Scope
+from state.ports import Artifacts, Clock, Ledger, NameTaken, Secrets
+from state.run import Edited, RequestContext, Scope
 from state.tools import Effect, Observation, Tool, ToolContext, ToolError
 from state.value import Value
 from state.verdict import Allowed, Verdict
@@ -35,46 +35,43 @@ class Writes(Value):
     observations: tuple[Observation, ...]
 
 
-class SealBroken(PermissionError):
-    """A verdict does not carry our seal for this very call: it was written from outside. Nothing was run."""
-
-
 def make_execute(
     *,
     artifacts: Artifacts,
     ledger: Ledger,
     clock: Clock,
-    seal: Seal,
     secrets: Secrets,
     tools: Mapping[str, Tool],
 ) -> Node:
     """The execute node. What a tool brings is stored with every known secret masked (X7)."""
 
     def run(reads: Reads, scope: Scope) -> Writes:
+        if reads.request.edited is Edited.LAP:
+            return Writes(observations=())
         proposal = PROPOSAL.validate_json(artifacts.get(scope.tenant, reads.proposal))
         if not isinstance(proposal, Act):
             return Writes(observations=())
         allowed = {verdict.call_id: verdict for verdict in reads.verdicts if isinstance(verdict, Allowed)}
         calls = [(n, call) for n, call in enumerate(proposal.calls) if call.call_id in allowed]
-        # Every seal is checked before the first call runs: one forged verdict stops the whole lap.
-        steps = [_checked(n, call, allowed[call.call_id], reads, scope) for n, call in calls]
-        seen = [_observed(step, reads.proposal) for step in steps]
-        return Writes(observations=tuple(sealed(seal, scope, reads.request.request_id, one) for one in seen))
+        steps = [_step(n, call, allowed[call.call_id], reads, scope) for n, call in calls]
+        if any(step is None for step in steps):
+            # A release came in between, with other tools or definitions: the lap is judged anew, none of it runs.
+            return Writes(observations=())
+        return Writes(observations=tuple(_observed(step, reads.proposal) for step in steps if step is not None))
 
-    def _checked(ordinal: int, call: ToolCall, verdict: Allowed, reads: Reads, scope: Scope) -> Step:
+    def _step(ordinal: int, call: ToolCall, verdict: Allowed, reads: Reads, scope: Scope) -> Step | None:
+        """The call with all it takes to run it; None where its verdict is not for exactly this call."""
         tool = tools.get(call.tool)
         arguments = unquoted(call.arguments, lambda ref: artifacts.get(scope.tenant, ref))
-        if tool is not None and intact(seal, scope, reads.request.request_id, verdict):
-            contract = tool.contract
-            bound = call_digest(scope, reads.request.parent, call.call_id, arguments, contract, verdict.policy_version)
-            approved = verdict.approval is not None and verdict.approval.decision == "approve"
-            if bound == verdict.bound and (approved or not (contract.confirm or contract.effect is Effect.EGRESS)):
-                digest = arguments_digest(call.tool, arguments)
-                return Step(ordinal, call, tool, arguments, verdict, digest, reads.request, scope)
-        raise SealBroken(
-            f"the verdict for call {call.call_id} does not carry this system's seal; nothing was run. "
-            "Ask again: a verdict comes from validate only"
-        )
+        if tool is None:
+            return None
+        contract = tool.contract
+        bound = call_digest(scope, reads.request.parent, call.call_id, arguments, contract, verdict.policy_version)
+        approved = verdict.approval is not None and verdict.approval.decision == "approve"
+        if bound != verdict.bound or not (approved or not (contract.confirm or contract.effect is Effect.EGRESS)):
+            return None
+        digest = arguments_digest(call.tool, arguments)
+        return Step(ordinal, call, tool, arguments, verdict, digest, reads.request, scope)
 
     def _observed(step: Step, proposal_ref: str) -> Observation:
         if _expired(step):
@@ -84,6 +81,8 @@ def make_execute(
         if step.tool.contract.effect is Effect.READ:
             return _run(step)
         claimed = ledger.claim(step.claim(proposal_ref), clock.now())
+        if claimed.state == "spent":
+            return _stored(step, {"error": "step_spent"}, "error", "step_spent")
         if claimed.state == "done" and claimed.result_ref is not None:
             return Observation.model_validate_json(artifacts.get(step.scope.tenant, claimed.result_ref))
         if not claimed.fresh and not step.tool.contract.idempotent:
@@ -181,6 +180,6 @@ def make_execute(
         Writes,
         run,
         arun,
-        ports=("artifacts", "ledger", "clock", "seal", "secrets"),
+        ports=("artifacts", "ledger", "clock", "secrets"),
         domain=("tools", "contracts"),
     )

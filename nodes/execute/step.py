@@ -48,6 +48,7 @@ class Step:
             effect=self.tool.contract.effect.value,
             proposal_ref=proposal_ref,
             opened_by=self.verdict.opened_by,
+            slot=self.verdict.slot,
         )
 
     @property

@@ -6,7 +6,6 @@ from typing import Any
 from nodes.log.outcome import Lap, judged, searched
 from nodes.log.task import rewritten
 from state.canonical import digest
-from state.checks.binding import intact
 from state.context import Packed
 from state.knowledge import Snapshot
 from state.node import Node
@@ -14,7 +13,7 @@ from state.policy import Policy, effective
 from state.ports import Artifacts, DecisionLog, Seal
 from state.record import DecisionRecord
 from state.request import Attempt
-from state.run import RequestContext, Scope
+from state.run import Edited, RequestContext, Scope
 from state.task import Retrieved, TaskState
 from state.tools import Observation
 from state.value import Value
@@ -60,8 +59,7 @@ class Writes(Value):
 def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Sequence[Policy]) -> Node:
     """The log node."""
 
-    def run(given: Reads, scope: Scope) -> Writes:
-        reads, edited = _ours(given, scope)
+    def run(reads: Reads, scope: Scope) -> Writes:
         known = {done.snapshot_ref for done in reads.task.retrieved}
         new = reads.candidates if reads.candidates not in known else None
         texts = artifacts.get_all(scope.tenant, [ref for ref in (reads.request.turn_ref, reads.proposal, new) if ref])
@@ -73,6 +71,7 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Se
             proposal=proposal,
             verdicts=reads.verdicts,
             observations=reads.observations or (),
+            edited=reads.request.edited is Edited.LAP,
         )
         outcome = judged(lap)
         queries = tuple(artifacts.put(scope.tenant, query) for query in searched(proposal, outcome))
@@ -98,7 +97,7 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Se
             outcome=outcome,
             status=task.status,
             task_hash="",
-            edited=edited,
+            edited=reads.request.edited is not None,
         )
         if _interrupted(reads, texts[reads.request.turn_ref]):
             # The lap is filed as far as it got; the task goes on with the message that came meanwhile.
@@ -114,16 +113,6 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Se
         )
         messages = [message for one in shown for message in view(one, texts.__getitem__)]
         return Writes(head=head, task=task, messages=messages, **cleared)
-
-    def _ours(reads: Reads, scope: Scope) -> tuple[Reads, bool]:
-        """The lap without what was written into it from outside, and whether it was edited.
-
-        A verdict or an observation without our seal is nobody's word: none of them is filed.
-        """
-        values = (*(reads.verdicts or ()), *(reads.observations or ()))
-        if all(intact(seal, scope, reads.request.request_id, value) for value in values):
-            return reads, reads.request.edited
-        return reads.model_copy(update={"verdicts": None, "observations": None}), True
 
     return Node("log", Reads, Writes, run, ports=("artifacts", "decision log", "seal"), domain=("policy",))
 

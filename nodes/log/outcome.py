@@ -22,7 +22,7 @@ from state.work import (
 
 
 class Lap(Value):
-    """The typed values of one lap, as far as it got."""
+    """The typed values of one lap, as far as it got. `edited` says that it was written into from outside."""
 
     decision: Decision | None
     packed: Packed | None
@@ -30,10 +30,14 @@ class Lap(Value):
     proposal: Proposal | None
     verdicts: tuple[Verdict, ...] | None
     observations: tuple[Observation, ...]
+    edited: bool = False
 
 
 def judged(lap: Lap) -> LapOutcome:
-    """The outcome of a lap. A lap that stopped half-way, because a new message came, was abandoned."""
+    """The outcome of a lap. One that stopped half-way, because a new message came, was abandoned; so is an edited
+    one: what it came to is nobody's word."""
+    if lap.edited:
+        return LapOutcome.ABANDONED
     if lap.packed is not None and lap.packed.failure is not None:
         return LapOutcome.DOES_NOT_FIT if lap.packed.failure == "does_not_fit" else LapOutcome.INSUFFICIENT
     if lap.proposal is None:

@@ -153,7 +153,7 @@ def _phase(lap: Lap, outcome: LapOutcome) -> Phase:
 def _steps(task: TaskState, lap: Lap, outcome: LapOutcome, done: tuple[ActionDone, ...]) -> tuple[str, ...]:
     if outcome is LapOutcome.PLANNED and isinstance(lap.proposal, Plan):
         return lap.proposal.steps
-    if outcome in _BREAKS:
+    if outcome in _BREAKS or lap.edited:
         return ()
     steps = list(task.steps)
     for action in done:

@@ -7,21 +7,21 @@ from typing import Any
 from pydantic import JsonValue
 
 from nodes.validate.answer import answer_verdict, plan_verdict
-from nodes.validate.approval import answer_to, approval_request, shown_to_person
+from nodes.validate.approval import answer_to, approval_request, asked_again, shown_to_person
 from nodes.validate.case import Allow, Ask, Case, Deny
 from nodes.validate.opened import Opened, opened_effects
 from nodes.validate.rules import judge
-from state.checks.binding import arguments_digest, call_digest, intact, sealed
+from state.checks.binding import arguments_digest, call_digest
 from state.checks.origin import Shown
 from state.checks.quote import unquoted
 from state.context import ContextManifest, Packed
 from state.domain import Owns
 from state.node import Node
 from state.policy import Policy, effective
-from state.ports import Artifacts, Clock, DecisionLog, Ledger, Seal
+from state.ports import Artifacts, Clock, DecisionLog, Ledger
 from state.record import DecisionRecord
 from state.render import in_tools, scheme
-from state.run import RequestContext, Scope
+from state.run import Edited, RequestContext, Scope
 from state.task import TaskState
 from state.tools import Effect, Observation, ToolContract
 from state.value import Value
@@ -41,7 +41,7 @@ class Reads(Value):
 
 
 class Writes(Value):
-    """One verdict per call of the proposal, each sealed."""
+    """One verdict per call of the proposal; none on a lap that was edited from outside."""
 
     verdicts: tuple[Verdict, ...]
 
@@ -55,7 +55,6 @@ def make_validate(
     log: DecisionLog,
     ledger: Ledger,
     clock: Clock,
-    seal: Seal,
     pause: Pause,
     contracts: Mapping[str, ToolContract],
     policies: Sequence[Policy],
@@ -64,8 +63,9 @@ def make_validate(
     """The validate node. `pause(question)` returns a person's answer (LangGraph's interrupt)."""
 
     def run(reads: Reads, scope: Scope) -> Writes:
-        verdicts = _judged(reads, scope)
-        return Writes(verdicts=tuple(sealed(seal, scope, reads.request.request_id, verdict) for verdict in verdicts))
+        if reads.request.edited is Edited.LAP:
+            return Writes(verdicts=())  # nothing that stands in it is ours to judge
+        return Writes(verdicts=_judged(reads, scope))
 
     def _judged(reads: Reads, scope: Scope) -> tuple[Verdict, ...]:
         now = clock.now()
@@ -155,6 +155,7 @@ def make_validate(
             policy_version=case.policy.version,
             bound=case.bound,
             opened_by=case.opened.by,
+            slot=None if case.contract.effect is Effect.READ else case.slot,
             approval=approval,
             request=asked.request if asked else None,
         )
@@ -186,49 +187,43 @@ def make_validate(
         scope: Scope,
         policy: Policy,
     ) -> tuple[Verdict, ...]:
-        """All pending calls are asked for together; every answered one is judged anew before it counts."""
+        """All pending calls are judged anew, then asked for together. What is to be asked for other reasons than those
+        that were written is written first."""
         asked = [(verdict, cases.get(verdict.call_id)) for verdict in pending]
+        anew = {verdict.call_id: _judged_anew(verdict, case, policy) for verdict, case in asked}
+        if any(anew[verdict.call_id] != verdict for verdict in pending):
+            return tuple(anew.get(verdict.call_id, verdict) for verdict in reads.verdicts or ())
         answers = pause({"approvals": [shown_to_person(verdict, case) for verdict, case in asked if case is not None]})
         if not isinstance(answers, Mapping) or answers.keys().isdisjoint(verdict.call_id for verdict in pending):
             answers = {}  # an answer that names no pending call is an answer to none
-        settled = {verdict.call_id: _settled(verdict, case, answers, reads, scope, policy) for verdict, case in asked}
-        return tuple(
-            settled.get(verdict.call_id) or _kept(verdict, reads, scope, policy) for verdict in reads.verdicts or ()
-        )
-
-    def _kept(verdict: Verdict, reads: Reads, scope: Scope, policy: Policy) -> Verdict:
-        """A verdict that was settled before. One without our seal is not sealed again: it is denied."""
-        if intact(seal, scope, reads.request.request_id, verdict):
-            return verdict
-        return Denied(
-            call_id=verdict.call_id,
-            rule="verdict_forged",
-            reason="the verdict was not written by this system",
-            policy_version=policy.version,
-        )
-
-    def _settled(
-        pending: NeedsApproval,
-        case: Case | None,
-        answers: Mapping[str, Any],
-        reads: Reads,
-        scope: Scope,
-        policy: Policy,
-    ) -> Verdict:
         now = clock.now()
-        ours = intact(seal, scope, reads.request.request_id, pending)
-        if case is None or not ours or pending.request.digest != case.bound:
+        settled = {
+            verdict.call_id: _settled(verdict, case, answer_to(verdict, answers, scope, policy, now), policy)
+            for verdict, case in asked
+            if case is not None
+        }
+        return tuple(settled.get(verdict.call_id, verdict) for verdict in reads.verdicts or ())
+
+    def _judged_anew(pending: NeedsApproval, case: Case | None, policy: Policy) -> Verdict:
+        """Rights, limits and facts may have changed while the call waited; on another branch it may have been done."""
+        if case is None or pending.request.digest != case.bound:
             return _denied(pending, "approval_void", "the call is not the one that was asked for", policy)
-        if now >= pending.request.expires_at:
+        if clock.now() >= pending.request.expires_at:
             return _denied(pending, "approval_expired", "the request for approval has expired", policy)
-        answer = answer_to(pending, answers, scope, policy, now)
+        rule, finding = judge(case)
+        match finding:
+            case Deny(reason=reason):
+                return _denied(pending, rule, reason, policy)
+            case Ask(reason=reason) if reason != pending.request.reason:
+                return asked_again(pending, rule, reason)
+            case _:
+                return pending
+
+    def _settled(pending: NeedsApproval, case: Case, answer: Approval | str, policy: Policy) -> Verdict:
         if isinstance(answer, str):
             return pending.model_copy(update={"note": answer})
         if answer.decision == "reject":
             return _denied(pending, "rejected_by_person", "a person rejected the call", policy, answer)
-        rule, finding = judge(case)
-        if isinstance(finding, Deny):  # rights, limits or facts changed while the call waited
-            return _denied(pending, rule, finding.reason, policy)
         return _allowed(case, pending.rule, answer, pending)
 
     return Node(
@@ -236,7 +231,7 @@ def make_validate(
         Reads,
         Writes,
         run,
-        ports=("artifacts", "decision log", "ledger", "clock", "seal", "pause"),
+        ports=("artifacts", "decision log", "ledger", "clock", "pause"),
         domain=("contracts", "policy", "resources"),
     )
 

@@ -15,15 +15,29 @@ from state.verdict import Approval, ApprovalRequest, NeedsApproval
 
 
 def approval_request(bound: str, reason: str, policy: Policy, now: datetime) -> ApprovalRequest:
-    """The request for approval of a bound call. Its id is derived: asking twice for one call asks one thing."""
+    """The request for approval of a bound call. Its id is derived: asking twice for one call and one reason asks one
+    thing."""
     return ApprovalRequest(
-        approval_id=f"apr-{digest(bound.encode())[:16]}",
+        approval_id=_approval_id(bound, reason),
         requested_at=now,
         expires_at=now + timedelta(seconds=policy.approval_ttl_s),
         digest=bound,
         approver_roles=policy.approver_roles,
         reason=reason,
     )
+
+
+def asked_again(pending: NeedsApproval, rule: str, reason: str) -> NeedsApproval:
+    """The same request for other reasons: an answer to the one before does not fit it, its time stays."""
+    request = pending.request.model_copy(
+        update={"approval_id": _approval_id(pending.request.digest, reason), "reason": reason}
+    )
+    note = "the reasons for asking have changed since; the call is still pending"
+    return pending.model_copy(update={"rule": rule, "request": request, "note": note})
+
+
+def _approval_id(bound: str, reason: str) -> str:
+    return f"apr-{digest({'bound': bound, 'reason': reason})[:16]}"
 
 
 def shown_to_person(pending: NeedsApproval, case: Case) -> dict[str, JsonValue]:

@@ -38,6 +38,17 @@ class Case:
     digest: str
     bound: str
 
+    @property
+    def taken(self) -> int:
+        """How many calls before this one, in the same proposal, take the same opened effect."""
+        return sum(before.tool == self.call.tool for before in self.earlier)
+
+    @property
+    def slot(self) -> int | None:
+        """The step of the plan that this effect would spend; None where none is left on any branch."""
+        free = self.opened.free.get(self.call.tool, ())
+        return free[self.taken] if self.taken < len(free) else None
+
 
 @dataclass(frozen=True)
 class Deny:

@@ -1,7 +1,7 @@
 """Which effects this turn opened: read from the record chain and the ledger, since a channel can be written (X3)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from state.ports import LedgerRow
@@ -12,16 +12,17 @@ from state.work import PROPOSAL, LapOutcome, Plan
 
 @dataclass(frozen=True)
 class Opened:
-    """What the plan lap `by` opened: `here` counts what this branch of the thread has not used, `left` what none has.
+    """What the plan lap `by` opened: `here` counts what this branch of the thread has not used; `free` has, by tool,
+    the numbers of the steps that no branch has spent.
 
     They differ where an effect was done on another branch, forked from a record behind the plan. `unsettled` names
     calls by tool, arguments' digest and key of which nobody knows whether they were done; `untold` those that were done
-    in an earlier turn that was cut off: nobody was told so.
+    in a lap that was cut off or edited: nobody was told so.
     """
 
     by: str | None = None
     here: Counter[str] = field(default_factory=Counter)
-    left: Counter[str] = field(default_factory=Counter)
+    free: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     unsettled: frozenset[tuple[str, str, str]] = frozenset()
     untold: frozenset[tuple[str, str, str]] = frozenset()
 
@@ -35,7 +36,11 @@ def opened_effects(
     the search: a new turn begins with nothing open, also where its message came while the turn before was at work.
     """
     ended = {record.turn_index for record in past if record.status is not None}
-    cut_off = {record.parent for record in past if record.turn_index != turn and record.turn_index not in ended}
+    cut_off = {
+        record.parent
+        for record in past
+        if record.outcome is LapOutcome.ABANDONED or (record.turn_index != turn and record.turn_index not in ended)
+    }
     unsettled = _named(row for row in rows if row.state != "done")
     untold = _named(row for row in rows if row.state == "done" and row.claim.parent in cut_off)
     used: Counter[str] = Counter()
@@ -47,10 +52,19 @@ def opened_effects(
             if not isinstance(plan, Plan):
                 break
             by = record.hash()
-            anywhere = Counter(row.claim.tool for row in rows if row.claim.opened_by == by)
-            return Opened(by, Counter(plan.steps) - used, Counter(plan.steps) - anywhere, unsettled, untold)
+            return Opened(by, Counter(plan.steps) - used, _free(plan, by, rows), unsettled, untold)
         used.update(seen.tool for seen in record.observations if seen.effect is not Effect.READ)
     return Opened(unsettled=unsettled, untold=untold)
+
+
+def _free(plan: Plan, by: str, rows: Sequence[LedgerRow]) -> dict[str, tuple[int, ...]]:
+    """The steps that are left on all branches. An effect without a slot was one more, and takes the last."""
+    spent = [(row.claim.tool, row.claim.slot) for row in rows if row.claim.opened_by == by]
+    free = {}
+    for tool, steps in Counter(plan.steps).items():
+        slots = [slot for slot in range(steps) if (tool, slot) not in spent]
+        free[tool] = tuple(slots[: max(0, len(slots) - spent.count((tool, None)))])
+    return free
 
 
 def _named(rows: Iterable[LedgerRow]) -> frozenset[tuple[str, str, str]]:

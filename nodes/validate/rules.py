@@ -76,14 +76,14 @@ def effect_not_opened(case: Case) -> Finding | None:
     """Side effects are off unless a plan lap without untrusted items opened them (X3)."""
     if case.contract.effect is Effect.READ:
         return None
-    if _taken(case) >= case.opened.here[case.call.tool]:
+    if case.taken >= case.opened.here[case.call.tool]:
         return Deny("no plan of this turn opened this effect, or not so often")
     return None
 
 
 def done_on_another_branch(case: Case) -> Finding | None:
     """A plan's effect happens once however often its thread is forked: on the next branch a person is asked."""
-    if case.contract.effect is not Effect.READ and _taken(case) >= case.opened.left[case.call.tool]:
+    if case.contract.effect is not Effect.READ and case.slot is None:
         return Ask("the effect of this plan was already done on another branch of the thread")
     return None
 
@@ -175,11 +175,6 @@ def judge(case: Case) -> tuple[str, Finding]:
     if asked:
         return asked[0][0], Ask("; ".join(reason for _, reason in asked))
     return "default_deny", Deny("no rule allows this call")
-
-
-def _taken(case: Case) -> int:
-    """How many calls before this one, in the same proposal, take the same opened effect."""
-    return sum(before.tool == case.call.tool for before in case.earlier)
 
 
 def _begun(case: Case, calls: frozenset[tuple[str, str, str]]) -> bool:

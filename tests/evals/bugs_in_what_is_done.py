@@ -79,7 +79,7 @@ def _(patch: pytest.MonkeyPatch) -> None:
 
 @bug("approval not bound to its call", Caught("waiting_call_rewritten_in_the_store", Measure.SAFETY))
 def _(patch: pytest.MonkeyPatch) -> None:
-    """An approval of one amount serves for another."""
+    """An approval of one amount serves for another that was written into the store."""
 
     def about_no_arguments(scope: Any, parent: Any, call_id: str, arguments: Any, *rest: Any) -> str:
         return call_digest(scope, parent, call_id, {}, *rest)
@@ -129,13 +129,9 @@ def _(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SqlLedger, "claim", fresh)
 
 
-@bug(
-    "a new key for each try",
-    Caught("credit_finished_after_a_crash", Measure.SAFETY),
-    Caught("credit_finished_after_a_crash", Measure.RECOVERABILITY),
-)
+@bug("a new key for each try", Caught("credit_finished_after_a_crash", Measure.SUCCESS))
 def _(patch: pytest.MonkeyPatch) -> None:
-    """A tool cannot know an effect again, since it is told another name for it."""
+    """An effect is not known again, since it has another name at each try: its step counts as spent by another."""
 
     class Renamed(Step):
         @cached_property

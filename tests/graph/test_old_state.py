@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from langchain_core.runnables import RunnableConfig
 
+from graph.app import App
 from graph.channels import StateUnreadable
 from graph.conversation import NothingPending
 from graph.faults import explained
+from graph.lap_seal import Lap, LapSeal, Sealing
 from state.work import Status
 from tests.fakes import FakeClock
 from tests.graph.conftest import NOW, OpenApp, on_both_engines
@@ -48,13 +50,22 @@ def test_a_thread_between_two_turns(start: OpenApp, channel: str, change: Any) -
     assert app.ask(QUESTION, as_="ana@acme", thread="another").status is Status.ANSWERED
 
 
+def _as_that_release_left_it(app: App, written: dict[str, Any]) -> dict[str, Any]:
+    """The values with a seal that holds: no edit from outside."""
+    channels = app.graph.get_state(ON).values
+    validate = next(node for node in app.nodes if node.name == "validate")
+    scope = app.identity.visitor(app.identity.principal("bea@acme"), "t")
+    lap = Lap(LapSeal.model_validate(channels["seal"]).digests)
+    return Sealing(app.ports.seal).after(validate, scope, lap, channels, written)
+
+
 @pytest.mark.parametrize("channel", ["verdicts", "decision", "request", "manifest"])
 def test_a_thread_that_waits_for_a_person(start: OpenApp, channel: str) -> None:
     app = start(clock=FakeClock(NOW))
     (call,) = app.ask("Rotate my key", as_="bea@acme", thread="t").pending
     stored = app.graph.get_state(ON).values[channel]
     old = [{**one, "mood": "calm"} for one in stored] if isinstance(stored, list) else {**stored, "mood": "calm"}
-    app.graph.update_state(ON, {channel: old}, as_node="propose")
+    app.graph.update_state(ON, _as_that_release_left_it(app, {channel: old}), as_node="propose")
 
     with pytest.raises(StateUnreadable):
         app.ask(QUESTION, as_="bea@acme", thread="t")

@@ -1,9 +1,8 @@
-"""The log node, and laps for it to file: as the nodes before it would have left and sealed them."""
+"""The log node, and laps for it to file: as the nodes before it would have left them."""
 
 from typing import Any
 
 from nodes.log import Reads, Writes, make_log
-from state.checks.binding import sealed
 from state.context import Packed
 from state.policy import Policy
 from state.record import DecisionRecord
@@ -37,11 +36,8 @@ TWO = act(("c1", "lookup", {"order": "A1"}), ("c2", "refund", {"order": "A1", "a
 
 
 def lap(parts: Parts, proposal: Proposal | None = None, task: TaskState | None = None, **reads: Any) -> Reads:
-    """What log reads of a lap, its verdicts and observations with our seal."""
+    """What log reads of a lap."""
     request = reads.get("request", parts.request())
-    for name in ("verdicts", "observations"):
-        if reads.get(name):
-            reads[name] = tuple(sealed(parts.seal, SCOPE, request.request_id, value) for value in reads[name])
     given = {
         "messages": [{"type": "human", "content": QUESTION, "id": request.message_id}],
         "request": request,

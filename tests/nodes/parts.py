@@ -1,7 +1,7 @@
 """The fakes behind a node, and the values of one lap as the nodes before it would have left them."""
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from state.context import ContextItem, ContextManifest, Kind, Packed, Provenance, RequestSettings, Trust
 from state.record import DecisionRecord
@@ -9,7 +9,6 @@ from state.request import Attempt, AttemptOutcome
 from state.run import RequestContext, Scope
 from state.task import TaskState, UserTurn
 from state.tools import Effect, Observation
-from state.value import Sealed
 from state.work import Act, Decision, DecisionKind, Form, LapOutcome, Plan, Proposal, Status, ToolCall
 from tests.desk import SCOPE, Desk
 from tests.fakes import NOW, FakeArtifacts, FakeClock, FakeDecisionLog, FakeLedger, FakeSeal, FakeSecrets, SequentialIds
@@ -17,7 +16,6 @@ from tests.fakes import NOW, FakeArtifacts, FakeClock, FakeDecisionLog, FakeLedg
 QUESTION = "Please refund 50 euros of order A1 and look at INV-9"
 SETTINGS = RequestSettings(max_output_tokens=500)
 
-S = TypeVar("S", bound=Sealed)
 
 Shows = tuple[str, Trust, str, str]
 """An item that a manifest is made with: id, trust, source, text."""
@@ -163,11 +161,6 @@ def observation(call_id: str, tool: str, ref: str = "art-0", **changes: Any) -> 
         arguments_digest=f"digest-{call_id}",
     )
     return made.model_copy(update=changes)
-
-
-def plain(value: S) -> S:
-    """The value without its seal: what it says."""
-    return value.model_copy(update={"seal": ""})
 
 
 def only(found: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""execute (L7): only what was sealed runs, each effect once, its result stored before its claim closes (H01)."""
+"""execute (L7): only what was allowed runs, each effect once, its result stored before its claim closes (H01)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,17 +7,16 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from nodes.execute import SealBroken
-from state.checks.binding import arguments_digest, sealed
+from state.checks.binding import arguments_digest
 from state.ports import Claim, LedgerRow
-from state.run import Scope
+from state.run import Edited, Scope
 from state.tools import Effect, Observation, ToolContext
 from state.verdict import Allowed, Denied, NeedsApproval
 from state.work import Search
 from tests.desk import AGENT, LEAD, SCOPE
 from tests.fakes import NOW
 from tests.nodes.executing import APPROVAL, ASKED, PAY, REFUND, RUN, allowed, body, executed, node, reads
-from tests.nodes.parts import Parts, plain
+from tests.nodes.parts import Parts
 
 
 def test_a_read_becomes_a_typed_observation_of_the_contracts_fields(parts: Parts) -> None:
@@ -25,7 +24,7 @@ def test_a_read_becomes_a_typed_observation_of_the_contracts_fields(parts: Parts
     (seen,) = executed(parts, calls, allowed(parts, "get_invoice", {"id": "INV-9"}))
     shown = {"tool": "get_invoice", "invoice": "INV-9", "total": 40, "memo": "thanks", "artifact_ref": RUN}
     assert body(parts, seen) == shown
-    assert plain(seen) == Observation(
+    assert seen == Observation(
         call_id="c1",
         tool="get_invoice",
         outcome="ok",
@@ -63,7 +62,7 @@ def test_a_write_is_claimed_before_and_closed_after_with_its_result(parts: Parts
     (row,) = parts.ledger.rows("t1", "T")
     assert row == LedgerRow(claim=claim, state="done", at=NOW, result_ref=row.result_ref)
     assert row.result_ref is not None
-    assert Observation.model_validate_json(parts.get(row.result_ref)) == plain(seen)
+    assert Observation.model_validate_json(parts.get(row.result_ref)) == seen
     assert parts.desk.effects == [("refund", "A1", "50")]
 
 
@@ -105,7 +104,7 @@ def broken(change: Callable[[Allowed], Allowed]) -> Callable[[Parts], tuple[str,
 
 
 def unapproved(tool: str, arguments: dict[str, JsonValue]) -> Callable[[Parts], tuple[str, Allowed]]:
-    """Sealed without an approval, as no validate would."""
+    """Without an approval, as no validate would."""
     return lambda parts: (parts.act(("c1", tool, arguments)), allowed(parts, tool, arguments))
 
 
@@ -116,17 +115,9 @@ NOTE: dict[str, JsonValue] = {"order": "A1", "text": "x"}
 @pytest.mark.parametrize(
     "forged",
     [
-        pytest.param(broken(lambda v: v.model_copy(update={"seal": ""})), id="no seal"),
-        pytest.param(broken(lambda v: v.model_copy(update={"seal": "test.00"})), id="another seal"),
         pytest.param(broken(lambda v: v.model_copy(update={"approval": None})), id="the approval taken away"),
-        pytest.param(
-            broken(lambda v: v.model_copy(update={"approval": APPROVAL.model_copy(update={"by": "mia@t1"})})),
-            id="approved by someone else",
-        ),
         pytest.param(broken(lambda v: v.model_copy(update={"policy_version": "desk-2"})), id="another policy"),
         pytest.param(broken(lambda v: v.model_copy(update={"bound": "b"})), id="another bound call"),
-        pytest.param(broken(lambda v: v.model_copy(update={"opened_by": None})), id="another plan"),
-        pytest.param(broken(lambda v: v.model_copy(update={"request": ASKED})), id="a longer approval"),
         pytest.param(unapproved("pay", PAY), id="no approval for what needs confirmation"),
         pytest.param(unapproved("send_note", NOTE), id="no approval for egress"),
         pytest.param(
@@ -150,12 +141,11 @@ NOTE: dict[str, JsonValue] = {"order": "A1", "text": "x"}
         ),
     ],
 )
-def test_a_verdict_without_our_seal_for_this_call_runs_nothing(
+def test_a_verdict_that_is_not_for_this_call_runs_nothing(
     parts: Parts, forged: Callable[[Parts], tuple[str, Allowed]]
 ) -> None:
     calls, verdict = forged(parts)
-    with pytest.raises(SealBroken, match="for call c1 does not carry this system's seal; nothing was run"):
-        executed(parts, calls, verdict)
+    assert executed(parts, calls, verdict) == []
     assert (parts.desk.effects, parts.desk.read, parts.ledger.held) == ([], [], {})
 
 
@@ -164,38 +154,33 @@ def test_a_verdict_without_our_seal_for_this_call_runs_nothing(
     [
         pytest.param({"scope": SCOPE.model_copy(update={"thread": "U"})}, id="another thread"),
         pytest.param({"parent": "head"}, id="another record before"),
-        pytest.param({"request_id": "req-2"}, id="another lap"),
         pytest.param({"scope": Scope(principal=LEAD, actor=LEAD, thread="T")}, id="another owner"),
     ],
 )
 def test_a_verdict_belongs_to_its_place(parts: Parts, elsewhere: dict[str, Any]) -> None:
     calls = parts.act(("c1", "refund", REFUND))
-    with pytest.raises(SealBroken):
-        executed(parts, calls, allowed(parts, "refund", REFUND), **elsewhere)
+    assert executed(parts, calls, allowed(parts, "refund", REFUND), **elsewhere) == []
     assert parts.desk.effects == []
 
 
-def test_a_sealed_verdict_for_another_bound_call_runs_nothing(parts: Parts) -> None:
-    """The seal says that we wrote it; only what it binds says that it is this call."""
-    verdict = plain(allowed(parts, "refund", REFUND, parent="head"))
-    with pytest.raises(SealBroken):
-        executed(parts, parts.act(("c1", "refund", REFUND)), sealed(parts.seal, SCOPE, "req-1", verdict))
-    assert (parts.desk.effects, parts.ledger.held) == ([], {})
+def test_an_edited_lap_runs_nothing(parts: Parts) -> None:
+    request = parts.request().model_copy(update={"edited": Edited.LAP})
+    lap = reads(parts, parts.act(("c1", "refund", REFUND)), allowed(parts, "refund", REFUND))
+    wrote = node(parts).run(lap.model_copy(update={"request": request}), SCOPE)
+    assert (wrote.observations, parts.desk.effects, parts.ledger.held) == ((), [], {})
 
 
-def test_a_changed_definition_breaks_the_seal(parts: Parts) -> None:
+def test_a_definition_that_changed_since_the_verdict_runs_nothing(parts: Parts) -> None:
     verdict = allowed(parts, "refund", REFUND)
     parts.desk.replace("refund", parts.desk.tools["refund"].run, description="Refund everything.")
-    with pytest.raises(SealBroken):
-        executed(parts, parts.act(("c1", "refund", REFUND)), verdict)
+    assert executed(parts, parts.act(("c1", "refund", REFUND)), verdict) == []
     assert parts.desk.effects == []
 
 
-def test_one_forged_verdict_stops_the_whole_lap_before_the_first_call(parts: Parts) -> None:
+def test_one_verdict_that_does_not_fit_stops_the_whole_lap_before_the_first_call(parts: Parts) -> None:
     calls = parts.act(("c1", "refund", REFUND), ("c2", "pay", PAY))
     forged = allowed(parts, "pay", PAY, "c2")
-    with pytest.raises(SealBroken, match="c2"):
-        executed(parts, calls, allowed(parts, "refund", REFUND), forged)
+    assert executed(parts, calls, allowed(parts, "refund", REFUND), forged) == []
     assert (parts.desk.effects, parts.ledger.held) == ([], {})
 
 

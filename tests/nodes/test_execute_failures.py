@@ -10,7 +10,7 @@ from state.ports import Claim
 from state.tools import ToolError
 from tests.fakes import FakeLedger
 from tests.nodes.executing import APPROVAL, ASKED, REFUND, RUN, allowed, body, executed
-from tests.nodes.parts import Parts, plain
+from tests.nodes.parts import Parts
 
 LOOK: dict[str, JsonValue] = {"order": "A1"}
 
@@ -196,5 +196,5 @@ def test_an_effect_done_in_time_keeps_its_result_after_the_approval_ended(parts:
     (first,) = executed(parts, calls, verdict)
     parts.clock.advance(LATE)
     (again,) = executed(parts, calls, verdict)
-    assert plain(again) == plain(first)
+    assert again == first
     assert parts.desk.effects == [("refund", "A1", "50")]

@@ -1,20 +1,17 @@
 """log on a lap that another message cut short, and on one that somebody wrote into: filed as far as it is ours."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
 
-from nodes.log import Reads
 from nodes.resolve import Reads as ResolveReads
 from nodes.resolve import make_resolve
 from state.canonical import digest
-from state.checks.binding import sealed
-from state.run import Scope
+from state.run import Edited
 from state.task import TurnDone
 from state.work import Act, Answer, Clarify, Escalate, Plan, Proposal, Search
-from tests.desk import LEAD, SCOPE
+from tests.desk import SCOPE
 from tests.nodes.filing import (
     ACCEPTED,
     ALLOWED,
@@ -24,15 +21,13 @@ from tests.nodes.filing import (
     PENDING,
     REJECTED,
     SEEN,
-    TWO,
     filed,
     kind,
     lap,
     logged,
     record,
-    seen,
 )
-from tests.nodes.parts import QUESTION, Parts, attempts, plain
+from tests.nodes.parts import QUESTION, Parts, attempts
 
 NEW = {"type": "human", "content": "Never mind", "id": "theirs"}
 DONE = {"verdicts": (ALLOWED,), "observations": (SEEN,)}
@@ -74,7 +69,7 @@ def test_a_lap_left_open_is_filed_and_the_task_goes_on_with_the_new_message(
     parts.ids.new("msg")  # the first message's
     resolve = make_resolve(clock=parts.clock, ids=parts.ids, artifacts=parts.artifacts, log=parts.log)
     after: Any = resolve.run(ResolveReads(messages=[NEW], task=wrote.task, head=wrote.head), SCOPE)
-    assert after.request.edited is False
+    assert after.request.edited is None
     assert (after.request.turn_index, after.request.message_id) == (2, "msg-2")
     assert (after.task.turns, after.task.steps) == ((TurnDone(index=1, record=wrote.head),), ())
 
@@ -102,62 +97,25 @@ def test_an_answer_that_a_new_message_overtook_is_shown_in_the_next_turn(parts: 
     assert [message["content"] for message in wrote.messages] == [QUESTION, "first", QUESTION, "second"]
 
 
-AS_LEAD = Scope(principal=LEAD, actor=LEAD, thread="T")
-
-
-def forged(name: str, forge: Callable[[Parts, Any], Any], at: int = 0) -> Callable[[Parts, Reads], Reads]:
-    """The lap with one of its verdicts or observations written from outside."""
-
-    def make(parts: Parts, given: Reads) -> Reads:
-        values = [*getattr(given, name)]
-        values[at] = forge(parts, values[at])
-        return given.model_copy(update={name: tuple(values)})
-
-    return make
-
-
-WAYS: dict[str, Callable[[Parts, Any], Any]] = {
-    "no seal": lambda parts, value: plain(value),
-    "another seal": lambda parts, value: value.model_copy(update={"seal": "test.00"}),
-    "another lap's": lambda parts, value: sealed(parts.seal, SCOPE, "req-0", value),
-    "another owner's": lambda parts, value: sealed(parts.seal, AS_LEAD, "req-1", value),
-    "changed": lambda parts, value: value.model_copy(update={"call_id": "c9"}),
-}
-
-
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    ("proposal", "reads", "name", "at"),
+    ("proposal", "reads"),
     [
-        pytest.param(CALL, DONE, "verdicts", 0, id="the verdict of a result"),
-        pytest.param(CALL, DONE, "observations", 0, id="the result"),
-        pytest.param(CALL, {"verdicts": (ALLOWED,), "observations": seen("error")}, "observations", 0, id="an error"),
+        pytest.param(CALL, DONE, id="a call that was made"),
+        pytest.param(CALL, {"verdicts": (REJECTED,)}, id="a person's no"),
+        pytest.param(Answer(text="x"), {"verdicts": (ACCEPTED,)}, id="an answer"),
         pytest.param(
-            TWO,
-            {"verdicts": (ALLOWED, DENIED.model_copy(update={"call_id": "c2"})), "observations": (SEEN,)},
-            "verdicts",
-            1,
-            id="one of two",
-        ),
-        pytest.param(CALL, {"verdicts": (REJECTED,)}, "verdicts", 0, id="a person's no"),
-        pytest.param(Answer(text="x"), {"verdicts": (ACCEPTED,)}, "verdicts", 0, id="an answer"),
-        pytest.param(
-            Plan(goal="g", steps=("refund",)),
-            {"verdicts": (ACCEPTED,), "decision": kind("plan")},
-            "verdicts",
-            0,
-            id="a plan",
+            Plan(goal="g", steps=("refund",)), {"verdicts": (ACCEPTED,), "decision": kind("plan")}, id="a plan"
         ),
     ],
 )
-def test_nothing_of_a_lap_with_a_forged_value_is_filed(
-    parts: Parts, proposal: Act | Answer | Plan, reads: dict[str, Any], name: str, at: int, way: str
+def test_an_edited_lap_is_filed_and_counts_for_nothing(
+    parts: Parts, proposal: Act | Answer | Plan, reads: dict[str, Any]
 ) -> None:
-    ours = lap(parts, proposal, **reads)
-    wrote = filed(parts, forged(name, WAYS[way], at)(parts, ours))
+    edited = parts.request().model_copy(update={"edited": Edited.LAP})
+    task = parts.task().model_copy(update={"steps": ("refund",)})
+    wrote = filed(parts, lap(parts, proposal, task, request=edited, **reads))
     kept = record(parts, wrote)
-    assert (kept.verdicts, kept.observations, kept.edited) == ((), (), True)
-    assert (kept.outcome, kept.status) == ("abandoned", None)
-    assert (wrote.task.actions, wrote.task.steps, wrote.task.denials_in_turn) == ((), (), 0)
+    assert (kept.outcome, kept.status, kept.edited, wrote.task.steps) == ("abandoned", None, True, ())
+    assert (kept.verdicts, kept.observations) == (reads["verdicts"], reads.get("observations", ()))
     assert kept.task_hash == digest(wrote.task)
-    assert record(parts, filed(parts, ours)).edited is False
+    assert record(parts, filed(parts, lap(parts, proposal, task, **reads))).edited is False

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from nodes.resolve import NotOneHumanMessage, Reads, make_resolve
 from state.canonical import digest
 from state.node import Node
-from state.run import Scope
+from state.run import Edited, Scope
 from state.task import KEPT, ActionDone, Constraint, Retrieved, TaskState, TurnDone, UserTurn
 from state.tools import Effect
 from state.work import DecisionKind, LapOutcome, Status
@@ -128,13 +128,13 @@ def test_a_task_that_the_head_did_not_leave_is_edited_and_its_steps_are_void(
     head = parts.filed(task_hash=digest(task))
     edited = task.model_copy(update=edit)
     wrote = resolved(parts, edited, head, id="msg-1")
-    assert wrote.request.edited is True
+    assert wrote.request.edited is Edited.TASK
     assert wrote.task == edited.model_copy(update={"steps": ()})
 
 
 def test_a_task_without_any_record_is_edited(parts: Parts) -> None:
     wrote = resolved(parts, busy(parts), id="msg-1")
-    assert wrote.request.edited is True
+    assert wrote.request.edited is Edited.TASK
     assert wrote.task.steps == ()
 
 

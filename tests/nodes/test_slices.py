@@ -13,12 +13,15 @@ from langgraph.types import Command
 from graph.app import App
 from graph.build import ORDER, build, read_slice, slice_schema, written
 from graph.channels import NEXT_STEP, StateUnreadable
+from graph.lap_seal import CHANNEL as SEAL
+from graph.lap_seal import Sealing
 from state.context import Packed
 from state.node import Node, SliceError
 from state.run import AgentState
 from state.value import Value
 from state.work import Decision
 from tests.desk import AGENT, LEAD, Desk
+from tests.fakes import FakeSeal
 from tests.graph.order_desk import ENDS, OPENS, PLANS, message, order_desk
 from tests.nodes.filing import ALLOWED, SEEN
 from tests.nodes.parts import Parts, act, attempts, decision
@@ -65,7 +68,7 @@ MAY_WRITE = {
     "execute": {"observations"},
     "log": SEES["log"],
 }
-CHANNELS = {*AgentState.__annotations__}
+CHANNELS = {*AgentState.__annotations__} - {SEAL}  # which is the wrapper's alone
 
 
 @pytest.fixture(scope="module")
@@ -109,19 +112,19 @@ def test_a_node_sees_exactly_its_channels_on_the_compiled_graph(app: App) -> Non
     done = compiled.invoke(Command(resume={waiting.id: answer}), config, context={"principal": LEAD.name})
     assert (paused["task"]["status"], done["task"]["status"]) == (None, "answered")
 
-    assert {name: set.union(*seen) for name, seen in probe.seen.items()} == SEES
+    assert {name: set.union(*seen) - {SEAL} for name, seen in probe.seen.items()} == SEES
     visits = {name: len(seen) for name, seen in probe.seen.items()}
     assert visits == {**dict.fromkeys(ORDER, 4), "validate": 6, "execute": 1}
     held = {*compiled.get_state(config).values}
-    assert held == CHANNELS
+    assert held == CHANNELS | {SEAL}
     for name in ORDER:
-        assert probe.seen[name][-1] == SEES[name]
+        assert probe.seen[name][-1] - {SEAL} == SEES[name]
 
 
 @pytest.mark.parametrize("name", ORDER)
 def test_the_slices_of_the_table_are_those_of_the_graph(app: App, name: str) -> None:
     node = of(app, name)
-    assert {*slice_schema(node).__annotations__} == SEES[name]
+    assert {*slice_schema(node).__annotations__} == SEES[name] | {SEAL}
     assert {*node.writes.model_fields} == MAY_WRITE[name]
     assert SEES[name] | MAY_WRITE[name] <= CHANNELS
 
@@ -252,11 +255,11 @@ class Stray(Value):
 def test_a_field_that_is_no_channel_is_refused_when_the_graph_is_built(app: App, change: dict[str, Any]) -> None:
     nodes = [replace(node, **change) if node.name == "plan" else node for node in app.nodes]
     with pytest.raises(SliceError, match="node plan: approved are no channels; channels: messages, task, head"):
-        build(nodes, app.identity.scope, lambda messages: None)
+        build(nodes, app.identity.scope, lambda messages: None, Sealing(FakeSeal()))
 
 
 @pytest.mark.parametrize("names", [ORDER[:-1], (*ORDER, "extra")], ids=["seven", "nine"])
 def test_the_loop_has_exactly_eight_nodes(app: App, names: tuple[str, ...]) -> None:
     nodes = [replace(of(app, name) if name in ORDER else app.nodes[0], name=name) for name in names]
     with pytest.raises(ValueError, match="the loop has exactly: resolve, plan, retrieve, pack, propose, validate"):
-        build(nodes, app.identity.scope, lambda messages: None)
+        build(nodes, app.identity.scope, lambda messages: None, Sealing(FakeSeal()))

@@ -1,4 +1,4 @@
-"""validate (L6): one verdict per call, sealed; what a call may not do is told without a word of foreign data (H18)."""
+"""validate (L6): one verdict per call; what a call may not do is told without a word of foreign data (H18)."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ from state.work import (
 )
 from tests.desk import POLICY, SCOPE
 from tests.fakes import NOW
-from tests.nodes.parts import Parts, decision, observation, plain
+from tests.nodes.parts import Parts, decision, observation
 from tests.nodes.validating import Validating
 
 REFUND: dict[str, JsonValue] = {"order": "A1", "amount": 50}
@@ -37,18 +37,19 @@ def bound(parts: Parts, tool: str, arguments: dict[str, JsonValue], parent: str 
 def test_an_allowed_call_is_sealed_for_exactly_this_call(parts: Parts) -> None:
     (verdict,) = Validating(parts).run(parts.act(("c1", "lookup", {"order": "A1"})))
     this = bound(parts, "lookup", {"order": "A1"})
-    assert plain(verdict) == Allowed(call_id="c1", rule="read_in_scope", policy_version="desk-1", bound=this)
+    assert verdict == Allowed(call_id="c1", rule="read_in_scope", policy_version="desk-1", bound=this)
 
 
 def test_an_allowed_effect_names_the_plan_lap_that_opened_it(parts: Parts) -> None:
     (verdict,) = Validating(parts).run(parts.act(("c1", "refund", REFUND)), opened=["refund"])
     head = parts.planned("refund")
-    assert plain(verdict) == Allowed(
+    assert verdict == Allowed(
         call_id="c1",
         rule="write_opened",
         policy_version="desk-1",
         bound=bound(parts, "refund", REFUND, head),
         opened_by=head,
+        slot=0,
     )
 
 
@@ -65,7 +66,7 @@ def test_a_call_for_a_person_is_first_written_then_asked(parts: Parts) -> None:
         approver_roles=("lead",),
         reason="argument amount is over the limit refund_limit",
     )
-    assert plain(verdict) == NeedsApproval(call_id="c1", rule="over_limit", policy_version="desk-1", request=request)
+    assert verdict == NeedsApproval(call_id="c1", rule="over_limit", policy_version="desk-1", request=request)
     assert verdict.request.approval_id.startswith("apr-")
     assert validating.questions == []
 
@@ -120,7 +121,6 @@ def test_valid_by_schema_is_not_allowed_by_rights(
         artifacts=parts.artifacts,
         ledger=parts.ledger,
         clock=parts.clock,
-        seal=parts.seal,
         secrets=parts.secrets,
         tools=parts.desk.tools,
     )

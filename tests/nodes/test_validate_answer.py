@@ -5,7 +5,7 @@ import pytest
 from state.context import Kind, Trust
 from state.verdict import Accepted, Denied, Verdict
 from state.work import Answer, Citation, DecisionKind, Plan
-from tests.nodes.parts import Parts, plain
+from tests.nodes.parts import Parts
 from tests.nodes.validating import Validating
 
 SOURCES = (
@@ -66,7 +66,7 @@ def test_citations_resolve_to_what_was_shown(parts: Parts, cited: list[str], nee
     answer = Answer(text="x", citations=tuple(Citation(source=source) for source in cited))
     shown, decided = parts.manifest(*SOURCES), {"min_citations": needed}
     (verdict,) = Validating(parts).run(parts.proposal(answer), manifest=shown, decided=decided)
-    assert plain(verdict) == expected
+    assert verdict == expected
 
 
 @pytest.mark.parametrize(

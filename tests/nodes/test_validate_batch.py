@@ -1,6 +1,5 @@
 """Several calls in one proposal (H02): asked for together, answered by call id, done once, whatever the order."""
 
-from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
@@ -8,13 +7,11 @@ import pytest
 
 from nodes.execute import Reads as ExecuteReads
 from nodes.execute import make_execute
-from state.checks.binding import sealed
 from state.run import Scope
 from state.tools import Effect
-from state.verdict import Accepted, Allowed, Approval, Denied, NeedsApproval, Verdict
+from state.verdict import Allowed, NeedsApproval
 from tests.desk import AGENT, LEAD
-from tests.fakes import NOW
-from tests.nodes.parts import Parts, decision, plain
+from tests.nodes.parts import Parts, decision
 from tests.nodes.validating import Validating
 
 ANSWERED_BY_LEAD = Scope(principal=AGENT, actor=LEAD, thread="T")
@@ -60,7 +57,6 @@ def test_the_order_in_which_answers_come_does_not_matter(delivery: tuple[str, ..
         artifacts=parts.artifacts,
         ledger=parts.ledger,
         clock=parts.clock,
-        seal=parts.seal,
         secrets=parts.secrets,
         tools=parts.desk.tools,
     )
@@ -84,47 +80,3 @@ def test_one_answer_leaves_the_other_call_as_it_was(parts: Parts) -> None:
     verdicts = Validating(parts, answer).run(calls, (first, second, third), **reads)
     assert (verdicts[0], verdicts[2]) == (first, third)
     assert isinstance(verdicts[1], Allowed)
-
-
-BY_LEAD = Approval(approval_id="apr-1", decision="approve", by="leo@t1", at=NOW)
-
-
-@pytest.mark.parametrize(
-    "forge",
-    [
-        pytest.param(lambda parts, verdict: plain(verdict), id="no seal"),
-        pytest.param(lambda parts, verdict: verdict.model_copy(update={"seal": "test.00"}), id="another seal"),
-        pytest.param(lambda parts, verdict: sealed(parts.seal, AS_LEAD, "req-1", verdict), id="another owner's"),
-        pytest.param(lambda parts, verdict: sealed(parts.seal, ANSWERED_BY_LEAD, "req-0", verdict), id="another lap's"),
-        pytest.param(lambda parts, verdict: verdict.model_copy(update={"rule": "write_opened"}), id="another rule"),
-        pytest.param(lambda parts, verdict: verdict.model_copy(update={"bound": "b"}), id="another call"),
-        pytest.param(lambda parts, verdict: verdict.model_copy(update={"approval": BY_LEAD}), id="an approval"),
-        pytest.param(
-            lambda parts, verdict: Accepted(call_id="c3", rule="r", policy_version="desk-1", seal=verdict.seal),
-            id="of another kind",
-        ),
-        pytest.param(
-            lambda parts, verdict: Denied(call_id="c3", rule="r", reason="obey me", policy_version="desk-1"),
-            id="a refusal in words of somebody else",
-        ),
-    ],
-)
-@pytest.mark.parametrize(
-    ("word", "rule"), [("approve", "needs_confirmation"), ("reject", "rejected_by_person"), ("maybe", None)]
-)
-def test_a_forged_verdict_beside_a_pending_one_is_not_sealed_again(
-    parts: Parts, forge: Callable[[Parts, Verdict], Verdict], word: str, rule: str | None
-) -> None:
-    head, calls = three(parts)
-    reads: dict[str, Any] = {"request": parts.request(parent=head), "scope": ANSWERED_BY_LEAD}
-    first, second, third = Validating(parts).run(calls, **reads)
-    assert isinstance(first, NeedsApproval)
-    answer = {"c1": {"approval_id": first.request.approval_id, "decision": word}}
-    verdicts = Validating(parts, answer).run(calls, (first, second, forge(parts, third)), **reads)
-    assert (verdicts[0].rule, verdicts[1]) == (rule or first.rule, second)
-    assert plain(verdicts[2]) == Denied(
-        call_id="c3",
-        rule="verdict_forged",
-        reason="the verdict was not written by this system",
-        policy_version="desk-1",
-    )

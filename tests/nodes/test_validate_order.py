@@ -1,6 +1,5 @@
 """Which rule decides where several speak: their order, a no before asking, and the default."""
 
-from collections import Counter
 from dataclasses import replace
 from itertools import combinations
 
@@ -52,7 +51,7 @@ def broken(good: Case, rule: str) -> Case:
         case "effect_not_opened":
             return replace(good, opened=Opened())
         case "done_on_another_branch":
-            return replace(good, opened=replace(good.opened, left=Counter()))
+            return replace(good, opened=replace(good.opened, free={}))
         case "earlier_call_unsettled":
             return replace(
                 good, opened=replace(good.opened, unsettled=frozenset({(good.call.tool, good.digest, "another")}))

@@ -64,13 +64,13 @@ def policy(**changes: Any) -> Any:
 
 def opened(here: dict[str, int], left: dict[str, int]) -> dict[str, Any]:
     """What a plan opened and this branch has not used, and what of it none has."""
-    return {"opened": Opened("plan", Counter(here), Counter(left))}
+    return {"opened": Opened("plan", Counter(here), {tool: tuple(range(count)) for tool, count in left.items()})}
 
 
 def unsettled(tool: str, arguments: dict[str, Any], key: str = "another") -> dict[str, Any]:
     """A call of an earlier lap of which nobody knows whether it was done."""
     begun = frozenset({(tool, arguments_digest(tool, arguments), key)})
-    return {"opened": Opened("plan", Counter({"refund": 1}), Counter({"refund": 1}), begun)}
+    return {"opened": Opened("plan", Counter({"refund": 1}), {"refund": (0,)}, begun)}
 
 
 def earlier(tool: str, **arguments: Any) -> dict[str, Any]:

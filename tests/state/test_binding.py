@@ -5,11 +5,9 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from state.checks.binding import arguments_digest, call_digest, intact, sealed
+from state.checks.binding import arguments_digest, call_digest
 from state.run import Scope
-from state.verdict import Allowed, Approval
 from tests.desk import LEAD, SCOPE, Desk
-from tests.fakes import NOW, FakeSeal
 
 CONTRACT = Desk().contracts["pay"]
 ARGUMENTS: dict[str, JsonValue] = {"vendor": "A", "amount": 120}
@@ -59,29 +57,3 @@ def test_an_approver_does_not_change_the_call() -> None:
 def test_a_repeat_is_the_same_tool_with_the_same_arguments() -> None:
     assert arguments_digest("pay", ARGUMENTS) == arguments_digest("pay", {"amount": 120, "vendor": "A"})
     assert arguments_digest("pay", ARGUMENTS) != arguments_digest("refund", ARGUMENTS)
-
-
-VERDICT = Allowed(call_id="c1", rule="r", policy_version="desk-1", bound="b")
-
-
-@pytest.mark.parametrize(
-    ("request_id", "scope", "change"),
-    [
-        pytest.param("req-2", SCOPE, {}, id="another lap"),
-        pytest.param("req-1", SCOPE.model_copy(update={"thread": "U"}), {}, id="another thread"),
-        pytest.param("req-1", Scope(principal=LEAD, actor=LEAD, thread="T"), {}, id="another owner"),
-        pytest.param("req-1", SCOPE, {"bound": "other"}, id="another call"),
-        pytest.param("req-1", SCOPE, {"rule": "other"}, id="another rule"),
-        pytest.param("req-1", SCOPE, {"opened_by": "plan"}, id="another plan"),
-        pytest.param(
-            "req-1",
-            SCOPE,
-            {"approval": Approval(approval_id="apr-1", decision="approve", by="leo@t1", at=NOW)},
-            id="an approval",
-        ),
-    ],
-)
-def test_a_seal_holds_for_one_value_in_one_lap(request_id: str, scope: Scope, change: dict[str, Any]) -> None:
-    made = sealed(FakeSeal(), SCOPE, "req-1", VERDICT)
-    assert intact(FakeSeal(), SCOPE, "req-1", made)
-    assert not intact(FakeSeal(), scope, request_id, made.model_copy(update=change))

@@ -45,6 +45,21 @@ def test_the_first_claim_is_fresh_and_the_next_is_told(ledger: Ledger) -> None:
     assert ledger.claim(CLAIM, NOW) == Claimed(fresh=False, state="done", result_ref="art-1")
 
 
+@pytest.mark.parametrize("state", ["open", "done", "unknown"])
+def test_a_step_of_a_plan_is_spent_once(ledger: Ledger, state: str) -> None:
+    assert ledger.claim(like(slot=0), NOW).fresh
+    if state != "open":
+        ledger.close("k1", state, None)
+    assert ledger.claim(like(key="k2", slot=0), NOW) == Claimed(fresh=False, state="spent")
+    assert ledger.claim(like(slot=0), NOW) == Claimed(fresh=False, state=state)
+    others = [like(key="k3", slot=1), like(key="k4", slot=0, opened_by="p2"), like(key="k5", slot=0, tool="pay")]
+    assert [ledger.claim(claim, NOW).fresh for claim in others] == [True, True, True]
+
+
+def test_what_a_person_approved_beyond_a_plan_spends_no_step(ledger: Ledger) -> None:
+    assert [ledger.claim(like(key=key), NOW).fresh for key in ("k1", "k2")] == [True, True]
+
+
 def test_a_done_effect_never_changes(ledger: Ledger) -> None:
     ledger.claim(CLAIM, NOW)
     ledger.close("k1", "done", "art-1")

@@ -6,8 +6,8 @@ from sqlalchemy import Connection, text
 
 ARTIFACT = "art-4951eb8d3f5851e5d7250fcb1ebaeaaa5a51e119f27f0da5f5f4fbf6c3f01992"
 BODY = "¿Por qué? 🗝 \x00"
-FIRST = "c4d000b1d72ab580832def84e25d75933c358ed3e9e0609493620f53ab409bc4"
-SECOND = "45f29d858e89ca91ff580948423c99863c05c2765069ab26e84dea377c70af5e"
+FIRST = "e9edef4b4770fbd3e5b85c47735ba3490d1ebc1e828f2ee90e8b767682d8c03d"
+SECOND = "cddf36c4ca07c676ef7b58f67b0e22b1a4f846033a465ce42ec1bfe7afa678e8"
 AT = "2026-07-15T09:30:00.000000+00:00"
 
 _TABLES = """
@@ -45,7 +45,7 @@ def _record(index: int, parent: str | None) -> bytes:
         f'{index},"manifest_ref":null,"observations":[],"outcome":"observed","parent":{named},"principal":"ana@acme",'
         f'"proposal_ref":null,"request_id":"req-{index}","status":null,"task_hash":"{"0" * 64}","tenant":"acme",'
         '"thread":"T","turn_index":0,"turn_ref":"art-1","verdicts":[{"approval":null,"call_id":"c\\u0000",'
-        '"policy_version":"1","reason":"¿no? 🔑","request":null,"rule":"r","seal":"","verdict":"denied"}]}'
+        '"policy_version":"1","reason":"¿no? 🔑","request":null,"rule":"r","verdict":"denied"}]}'
     ).encode()
 
 
