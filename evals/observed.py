@@ -12,10 +12,11 @@ from pydantic import JsonValue
 
 from evals.case import MODEL, Failure, Fixture, Injected, Said, Vector
 from state.canonical import canonical_json
+from state.contract import Effect
 from state.ports import Model
 from state.render import blocks
 from state.request import AttemptOutcome, ModelError, RawCall, Reply, Request
-from state.tools import Effect, Tool, ToolContext, ToolError
+from state.tools import Tool, ToolContext, ToolError
 from state.value import Value
 
 

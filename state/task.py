@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import AwareDatetime
 
-from state.tools import Effect
+from state.contract import Effect
 from state.value import Value
 from state.work import DecisionKind, LapOutcome, Status
 

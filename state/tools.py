@@ -1,81 +1,17 @@
-"""Tools are contracts (S7): what a tool needs, does, and may show; and the typed result of a call."""
+"""A tool is a contract and a function (S7); what the function is given, and the typed result of a call."""
 
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, JsonValue, SecretStr, create_model
+from pydantic import AwareDatetime, ConfigDict, SecretStr, create_model
+from typing_extensions import TypedDict, Unpack
 
-from state.canonical import digest
+from state.contract import Approvers, Effect, Failed, FailureMode, Limit, OutputField, Rate, ToolContract
 from state.run import Scope
 from state.value import Value
-
-
-class Effect(StrEnum):
-    """What a call does to the world."""
-
-    READ = "read"
-    WRITE = "write"
-    EGRESS = "egress"
-
-
-class Limit(Value):
-    """A business rule on one argument: over the policy record's value, a person is asked or the call is denied."""
-
-    parameter: str
-    policy_key: str
-    over: Literal["approve", "deny"] = "approve"
-
-
-# What the engine itself writes into every result, as trusted: a tool's field of such a name would pass for ours.
-RESERVED = frozenset({"tool", "artifact_ref", "rows", "total_rows", "error", "outcome", "truncated", "total_bytes"})
-
-
-def _not_reserved(name: str) -> str:
-    if name in RESERVED:
-        raise ValueError(f"got {name!r}, which the engine writes itself; rename the field in the tool's result")
-    return name
-
-
-class OutputField(Value):
-    """A field that the projection lets through, and whether third parties can write it."""
-
-    name: Annotated[str, AfterValidator(_not_reserved)]
-    trust: Literal["system", "untrusted"] = "untrusted"
-
-
-SecretName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{1,63}$")]
-
-
-class ToolContract(Value):
-    """All that code needs to know of a tool before calling it.
-
-    `resources` maps a parameter to the kind of resource whose id it holds; such an id must belong to the
-    principal's tenant and be traceable to something the request showed (X4). `roles` empty means: nobody. `secrets`
-    names the credentials that the tool may ask its context for; it is given no others.
-    """
-
-    name: str = Field(pattern=r"^[a-z][a-z0-9_]{2,63}$")
-    description: str
-    effect: Effect
-    parameters: dict[str, JsonValue]
-    roles: tuple[str, ...]
-    output: tuple[OutputField, ...]
-    resources: dict[str, str] = {}
-    limits: tuple[Limit, ...] = ()
-    confirm: bool = False
-    secrets: tuple[SecretName, ...] = ()
-    idempotent: bool = False
-    reversible: bool = True
-    max_rows: int = 20
-    max_bytes: int = 8_000
-
-    def definition_digest(self) -> str:
-        """The hash that an approval binds: a changed definition is another tool."""
-        return digest(self)
 
 
 class ToolError(Exception):
@@ -116,26 +52,43 @@ class ToolContext:
         return self.resolve(name)
 
 
-ToolFunction = Callable[..., Mapping[str, Any] | list[Mapping[str, Any]] | None]
+Result = Mapping[str, Any] | list[Mapping[str, Any]] | str | bytes | None
+ToolFunction = Callable[..., Result]
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A contract and the function behind it, called as `run(context, **arguments)`."""
+    """A contract and the function behind it, called as `run(context, **arguments)`.
+
+    `read_back`, called the same way, looks whether the effect under the context's idempotency key happened: its result
+    then, and None where it did not. It raises ToolError where it cannot say.
+    """
 
     contract: ToolContract
     run: ToolFunction
+    read_back: ToolFunction | None = None
 
 
-def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
-    """A JSON schema without the titles pydantic adds: they repeat the names and cost tokens in every request."""
-    cleaned = {key: value for key, value in schema.items() if key != "title"}
-    if "properties" in cleaned:
-        cleaned["properties"] = {
-            name: {key: value for key, value in field.items() if key != "title"}
-            for name, field in cleaned["properties"].items()
-        }
-    return cleaned
+class Terms(TypedDict, total=False):
+    """The optional terms of a contract, as ToolContract has them."""
+
+    resources: dict[str, str]
+    requires: tuple[str, ...]
+    limits: tuple[Limit, ...]
+    rates: tuple[Rate, ...]
+    confirm: bool
+    approvers: Approvers
+    secrets: tuple[str, ...]
+    idempotent: bool
+    reversible: bool
+    failed: tuple[Failed, ...]
+    failures: tuple[FailureMode, ...]
+    retries: int
+    fallback: Literal["none", "last_result"]
+    timeout_s: float
+    cost: float
+    max_rows: int
+    max_bytes: int
 
 
 def tool(
@@ -143,13 +96,8 @@ def tool(
     effect: Effect,
     roles: tuple[str, ...],
     output: tuple[OutputField, ...],
-    resources: dict[str, str] | None = None,
-    limits: tuple[Limit, ...] = (),
-    confirm: bool = False,
-    secrets: tuple[str, ...] = (),
-    idempotent: bool = False,
-    reversible: bool = True,
-    max_rows: int = 20,
+    read_back: ToolFunction | None = None,
+    **terms: Unpack[Terms],
 ) -> Callable[[ToolFunction], Tool]:
     """Make a Tool of a function `(context, *, typed arguments)`: name, docstring and annotations become the contract.
 
@@ -162,25 +110,30 @@ def tool(
             p.name: (p.annotation, ... if p.default is inspect.Parameter.empty else p.default) for p in parameters
         }
         arguments = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
-        schema = _untitled(arguments.model_json_schema())
         contract = ToolContract(
             name=function.__name__,
             description=" ".join((inspect.getdoc(function) or "").split("\n\n")[0].split()),
             effect=effect,
-            parameters=schema,
+            parameters=untitled(arguments.model_json_schema()),
             roles=roles,
             output=output,
-            resources=resources or {},
-            limits=limits,
-            confirm=confirm,
-            secrets=secrets,
-            idempotent=idempotent,
-            reversible=reversible,
-            max_rows=max_rows,
+            reads_back=read_back is not None,
+            **terms,
         )
-        return Tool(contract, function)
+        return Tool(contract, function, read_back)
 
     return wrap
+
+
+def untitled(schema: dict[str, Any]) -> dict[str, Any]:
+    """A JSON schema without the titles pydantic adds: they repeat the names and cost tokens in every request."""
+    cleaned = {key: value for key, value in schema.items() if key != "title"}
+    if "properties" in cleaned:
+        cleaned["properties"] = {
+            name: {key: value for key, value in field.items() if key != "title"}
+            for name, field in cleaned["properties"].items()
+        }
+    return cleaned
 
 
 class Observation(Value):

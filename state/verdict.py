@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field, TypeAdapter
+from pydantic import AwareDatetime, Field, JsonValue, TypeAdapter
 
 from state.value import Value
 
@@ -33,7 +33,8 @@ class Allowed(Value):
     """The call may run. `bound` names exactly this call (state.checks.binding); the effect happens once per `bound`.
 
     `opened_by` is the record of the plan lap that opened the effect, `slot` which of its steps for this tool, from 0:
-    the ledger lets each step be spent once, on whichever branch. None where a person approved one more.
+    the ledger lets each step be spent once, on whichever branch. None where a person approved one more. `edited` are
+    the arguments as a person changed them; the proposal's hold where it is None.
     """
 
     verdict: Literal["allowed"] = "allowed"
@@ -43,6 +44,7 @@ class Allowed(Value):
     bound: str
     opened_by: str | None = None
     slot: int | None = None
+    edited: dict[str, JsonValue] | None = None
     approval: Approval | None = None
     request: ApprovalRequest | None = None
 

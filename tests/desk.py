@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from state.contract import Effect, Limit, OutputField
 from state.domain import Owns
 from state.policy import Policy
 from state.run import Principal, Scope
-from state.tools import Effect, Limit, OutputField, Tool, ToolContext, ToolError, tool
+from state.tools import Tool, ToolContext, ToolError, tool
 
 AGENT = Principal(name="mia@t1", tenant="t1", roles=("agent",), groups=("desk",), subjects=("mia@t1",))
 LEAD = Principal(name="leo@t1", tenant="t1", roles=("lead",))

@@ -6,7 +6,8 @@ from domain.database import Database
 from domain.ownership import EVERY_ROLE, visible_account, visible_key
 from domain.times import stamp
 from domain.tools.arguments import AccountId, failing_typed, not_found
-from state.tools import Effect, OutputField, Tool, ToolContext, tool
+from state.contract import Effect, OutputField
+from state.tools import Tool, ToolContext, tool
 
 
 def account_tools(database: Database) -> tuple[Tool, ...]:

@@ -11,8 +11,9 @@ from domain.ownership import STAFF, visible_account
 from domain.policy import POLICIES
 from domain.times import stamp
 from domain.tools.arguments import AccountId, effect_key, failing_typed, key_reused, not_found
+from state.contract import Effect, Limit, OutputField
 from state.policy import Policy, effective
-from state.tools import Effect, Limit, OutputField, Tool, ToolContext, ToolError, tool
+from state.tools import Tool, ToolContext, ToolError, tool
 
 Amount = Annotated[int, Field(ge=1, le=100_000, description="The amount in whole units of its currency.")]
 # Said in each call, so that whoever approves one sees it, and a wish for another currency is refused, not rewritten.

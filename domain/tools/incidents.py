@@ -10,8 +10,9 @@ from domain.database import Database
 from domain.ownership import EVERY_ROLE
 from domain.times import stamp
 from domain.tools.arguments import failing_typed
+from state.contract import Effect, OutputField
 from state.run import PUBLIC_TENANT
-from state.tools import Effect, OutputField, Tool, ToolContext, tool
+from state.tools import Tool, ToolContext, tool
 
 Query = Annotated[str | None, Field(max_length=200, description="Words that the incident is about.")]
 Component = Annotated[

@@ -10,7 +10,8 @@ from domain.database import Database
 from domain.ownership import EVERY_ROLE, visible_account, visible_key
 from domain.times import stamp
 from domain.tools.arguments import AccountId, KeyId, failing_typed, not_found
-from state.tools import Effect, OutputField, Tool, ToolContext, ToolError, tool
+from state.contract import Effect, OutputField
+from state.tools import Tool, ToolContext, ToolError, tool
 
 KEYS = """
     SELECT account_id, key_id, status, reason, in_use, created_at, changed_at, expires_at, label

@@ -9,7 +9,8 @@ from domain.database import Database
 from domain.ownership import EVERY_ROLE, visible_ticket
 from domain.times import stamp
 from domain.tools.arguments import TicketId, effect_key, failing_typed, key_reused, not_found
-from state.tools import Effect, OutputField, Tool, ToolContext, ToolError, tool
+from state.contract import Effect, OutputField
+from state.tools import Tool, ToolContext, ToolError, tool
 
 Note = Annotated[str, Field(min_length=1, max_length=1000, description="What the note says.")]
 

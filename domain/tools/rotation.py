@@ -8,7 +8,8 @@ from domain.database import Database
 from domain.ownership import ADMIN, visible_key
 from domain.times import stamp
 from domain.tools.arguments import KeyId, effect_key, failing_typed, key_reused, not_found
-from state.tools import Effect, OutputField, Tool, ToolContext, ToolError, tool
+from state.contract import Effect, OutputField
+from state.tools import Tool, ToolContext, ToolError, tool
 
 # A disabled key waits for a review and a pending one for its owner: neither ends by making another key.
 ROTATABLE = ("active", "revoked", "expired", "rate_limited")

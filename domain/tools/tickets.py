@@ -9,7 +9,8 @@ from domain.database import Database
 from domain.ownership import EVERY_ROLE, visible_ticket, visible_tickets
 from domain.times import stamp
 from domain.tools.arguments import AccountId, TicketId, failing_typed, not_found
-from state.tools import Effect, OutputField, Tool, ToolContext, tool
+from state.contract import Effect, OutputField
+from state.tools import Tool, ToolContext, tool
 
 Standing = Annotated[Literal["open", "closed"] | None, Field(description="Whether the ticket is open or closed.")]
 OfAccount = Annotated[AccountId | None, Field(description="The id of one account; without it, every visible one.")]

@@ -11,6 +11,7 @@ from typing import Any
 from graph.app import App, open_app
 from graph.settings import Settings
 from state.context import Span
+from state.contract import Effect, OutputField
 from state.domain import DecisionTable, Domain, Example, Rule, Section
 from state.knowledge import Chunk, Hit
 from state.memory import MemoryRecord, MemorySource
@@ -18,7 +19,7 @@ from state.policy import Policy
 from state.ports import Found
 from state.request import RawCall, Reply, Request
 from state.run import Access, Fact, Principal
-from state.tools import Effect, OutputField, Tool, ToolContext, tool
+from state.tools import Tool, ToolContext, tool
 from state.work import DecisionKind, DecisionSpec, Form, LapOutcome, Route
 
 PRINCIPAL = Principal(

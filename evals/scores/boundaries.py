@@ -10,8 +10,8 @@ from evals.scores.measure import Measure, Score, judged
 from evals.scores.seen import done_effects, fits, items, plain, sent, stands_in, strings
 from evals.world import World
 from state.context import Trust
+from state.contract import Effect
 from state.run import PUBLIC_TENANT
-from state.tools import Effect
 from state.work import DecisionKind
 
 

@@ -11,8 +11,8 @@ from evals.play import Played
 from state.canonical import canonical_json
 from state.checks.hidden import visible
 from state.context import ContextItem
+from state.contract import Effect
 from state.request import Request
-from state.tools import Effect
 
 
 def done_effects(played: Played) -> list[ToolRun]:

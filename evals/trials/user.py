@@ -13,7 +13,7 @@ from graph.conversation import Answer
 from graph.result import DecisionShown, PendingCall, RunResult
 from graph.stores.ownership import UnknownThread
 from graph.stores.run_lock import ThreadBusy
-from state.tools import Effect
+from state.contract import Effect
 from state.work import Status
 
 _MOST_STEPS = 8

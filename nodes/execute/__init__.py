@@ -11,10 +11,11 @@ from nodes.execute.project import project
 from nodes.execute.step import Step, outcome_state
 from state.checks.binding import arguments_digest, call_digest
 from state.checks.quote import unquoted
+from state.contract import Effect
 from state.node import Node
 from state.ports import Artifacts, Clock, Ledger, NameTaken, Secrets
 from state.run import Edited, RequestContext, Scope
-from state.tools import Effect, Observation, Tool, ToolContext, ToolError
+from state.tools import Observation, Tool, ToolContext, ToolError
 from state.value import Value
 from state.verdict import Allowed, Verdict
 from state.work import PROPOSAL, Act, Decision, ToolCall

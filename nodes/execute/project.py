@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from state.tools import ToolContract
+from state.contract import ToolContract
 
 _SHORTENED = " [...] "
 

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from state.contract import Effect
 from state.ports import Claim
 from state.run import RequestContext, Scope
-from state.tools import Effect, Observation, Tool
+from state.tools import Observation, Tool
 from state.verdict import Allowed
 from state.work import ToolCall
 

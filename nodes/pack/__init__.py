@@ -17,6 +17,7 @@ from nodes.pack.sufficiency import assert_own, missing
 from nodes.pack.trail import CONSTRAINT, constraints, history, this_turn
 from nodes.pack.utility import Chosen, choose, left_out
 from state.context import ContextManifest, Dropped, DropReason, Kind, Packed, RequestSettings, Trust
+from state.contract import ToolContract
 from state.domain import Example, Section
 from state.knowledge import Candidate, Snapshot
 from state.node import Node
@@ -26,7 +27,6 @@ from state.render import assembled, prefix_hash
 from state.request import Attempt, Request
 from state.run import RequestContext, Scope
 from state.task import TaskState
-from state.tools import ToolContract
 from state.value import Value
 from state.work import Decision, DecisionKind
 

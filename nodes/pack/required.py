@@ -8,12 +8,12 @@ from nodes.pack.drafts import Draft, Drafts
 from retrieval.examples import choose_examples
 from state.canonical import canonical_json
 from state.context import Kind, Trust
+from state.contract import ToolContract
 from state.domain import Example, Section
 from state.forms import FORMS
 from state.policy import Policy
 from state.request import ToolSpec
 from state.run import RequestContext, Scope
-from state.tools import ToolContract
 from state.work import Decision, DecisionKind
 
 _FORMS = {form: canonical_json(spec).decode() for form, spec in FORMS.items()}

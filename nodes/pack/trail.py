@@ -7,11 +7,12 @@ from pydantic import JsonValue
 
 from nodes.pack.drafts import Draft, Drafts
 from state.context import Kind, Trust
+from state.contract import RESERVED
 from state.ports import Artifacts, DecisionLog
 from state.record import DecisionRecord
 from state.run import RequestContext, Scope
 from state.task import TaskState
-from state.tools import RESERVED, Observation
+from state.tools import Observation
 from state.verdict import Accepted, Allowed, Denied, NeedsApproval, Verdict
 from state.work import PROPOSAL, Status, spoken
 

@@ -15,6 +15,7 @@ from state.checks.binding import arguments_digest, call_digest
 from state.checks.origin import Shown
 from state.checks.quote import unquoted
 from state.context import ContextManifest, Packed
+from state.contract import Effect, ToolContract
 from state.domain import Owns
 from state.node import Node
 from state.policy import Policy, effective
@@ -23,7 +24,7 @@ from state.record import DecisionRecord
 from state.render import in_tools, scheme
 from state.run import Edited, RequestContext, Scope
 from state.task import TaskState
-from state.tools import Effect, Observation, ToolContract
+from state.tools import Observation
 from state.value import Value
 from state.verdict import Allowed, Approval, Denied, NeedsApproval, Verdict
 from state.work import PROPOSAL, Act, Answer, Decision, Plan, ToolCall

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from state.context import ContextItem, Kind
+from state.contract import ToolContract
 from state.policy import Policy
 from state.render import scheme
 from state.run import Scope
-from state.tools import ToolContract
 from state.verdict import ANSWER, Accepted, Denied
 from state.work import Answer, Decision, DecisionKind, Form, Plan
 

@@ -6,11 +6,12 @@ from pydantic import JsonValue
 
 from nodes.validate.opened import Opened
 from state.checks.origin import Shown
+from state.contract import ToolContract
 from state.domain import Owns
 from state.policy import Policy
 from state.run import RequestContext, Scope
 from state.task import TaskState
-from state.tools import Observation, ToolContract
+from state.tools import Observation
 from state.work import Decision, ToolCall
 
 

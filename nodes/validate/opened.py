@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from state.contract import Effect
 from state.ports import LedgerRow
 from state.record import DecisionRecord
-from state.tools import Effect
 from state.work import PROPOSAL, LapOutcome, Plan
 
 

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from nodes.validate.case import Allow, Ask, Case, Deny, Finding
 from state.checks.origin import origin
 from state.context import Trust
-from state.tools import Effect
+from state.contract import Effect
 
 
 def tool_not_offered(case: Case) -> Finding | None:

@@ -3,8 +3,8 @@
 from pydantic import JsonValue
 
 from state.canonical import digest
+from state.contract import ToolContract
 from state.run import Scope
-from state.tools import ToolContract
 
 
 def arguments_digest(tool: str, arguments: dict[str, JsonValue]) -> str:

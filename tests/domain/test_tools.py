@@ -9,8 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from state.contract import Effect
 from state.domain import Domain
-from state.tools import Effect, ToolContext, ToolError
+from state.tools import ToolContext, ToolError
 from tests.domain.conftest import NOW, Call, Rows, ScopeOf
 
 

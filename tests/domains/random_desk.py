@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from state.contract import Effect, OutputField, ToolContract
 from state.domain import DecisionTable, Domain, Rule, Section
 from state.policy import Policy
 from state.run import Fact, Principal, Scope
-from state.tools import Effect, OutputField, Tool, ToolContext, ToolContract
+from state.tools import Tool, ToolContext
 from state.work import DecisionKind, DecisionSpec, Form, LapOutcome, Route
 from tests.domains.random_names import Names
 

@@ -9,7 +9,8 @@ import pytest
 from evals.scores import Measure
 from graph.rows import make_nodes
 from nodes.validate import rules
-from state.tools import Tool, ToolContract
+from state.contract import ToolContract
+from state.tools import Tool
 
 PutIn = Callable[[pytest.MonkeyPatch], None]
 

@@ -14,7 +14,8 @@ from retrieval.dense_record import where
 from retrieval.lexical_file import _MATCHES
 from retrieval.memory import StoreMemory, check
 from state.context import DropReason
-from state.tools import ToolContract, ToolError
+from state.contract import ToolContract
+from state.tools import ToolError
 from state.work import DecisionSpec
 from tests.evals.bug import Caught, SeededBug, change_contracts, entering
 

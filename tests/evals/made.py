@@ -9,8 +9,8 @@ from evals.play import Played, TurnPlayed
 from evals.world import World
 from graph.result import AnswerShown, DecisionShown, EffectShown, ObservationShown
 from state.context import ContextItem, ContextManifest, Dropped, Kind, Provenance, RequestSettings, Trust
+from state.contract import Effect
 from state.request import Attempt, AttemptOutcome, Message, Request, Usage
-from state.tools import Effect
 from state.work import Status
 
 PAGE = "runbook/page@v2#part"

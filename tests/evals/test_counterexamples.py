@@ -12,9 +12,10 @@ from evals.judging import Verdict
 from evals.scores import Measure
 from evals.stage import Parts, Wiring
 from graph.app import load_domain
+from state.contract import Effect
 from state.domain import Domain
 from state.ports import Clock
-from state.tools import Effect, Tool
+from state.tools import Tool
 from state.work import DecisionKind, DecisionSpec
 from tests.evals.bug import drop_rules
 from tests.evals.conftest import RunCase

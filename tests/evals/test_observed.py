@@ -6,8 +6,9 @@ import pytest
 
 from evals.case import CLOCK, Fixture
 from evals.observed import Crash, Watch, watched
+from state.contract import Effect, OutputField
 from state.run import Principal, Scope
-from state.tools import Effect, OutputField, Tool, ToolContext, ToolError, tool
+from state.tools import Tool, ToolContext, ToolError, tool
 
 ANN = Principal(name="ann@north", tenant="north", roles=("user",))
 CONTEXT = ToolContext(Scope(principal=ANN, actor=ANN, thread="t"), CLOCK, "key-1")

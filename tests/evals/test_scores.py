@@ -14,8 +14,8 @@ from evals.scores.success import success
 from evals.world import Version, World
 from graph.result import AnswerShown
 from state.context import Trust
+from state.contract import Effect
 from state.request import Usage
-from state.tools import Effect
 from state.work import Status
 from tests.evals.made import (
     PAGE,

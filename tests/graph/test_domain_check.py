@@ -10,8 +10,9 @@ from graph.app import DomainNotLoaded, load_domain
 from graph.domain_check import DomainBroken, check_domain
 from graph.home import claim_home
 from graph.settings import SettingsError
+from state.contract import Limit
 from state.domain import Domain, Rule
-from state.tools import Limit, Tool
+from state.tools import Tool
 from state.work import DecisionKind, DecisionSpec
 from tests.fakes import NOW, FakeClock
 

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from state.context import ContextItem, ContextManifest, Kind, Packed, Provenance, RequestSettings, Trust
+from state.contract import Effect
 from state.record import DecisionRecord
 from state.request import Attempt, AttemptOutcome
 from state.run import RequestContext, Scope
 from state.task import TaskState, UserTurn
-from state.tools import Effect, Observation
+from state.tools import Observation
 from state.work import Act, Decision, DecisionKind, Form, LapOutcome, Plan, Proposal, Status, ToolCall
 from tests.desk import SCOPE, Desk
 from tests.fakes import NOW, FakeArtifacts, FakeClock, FakeDecisionLog, FakeLedger, FakeSeal, FakeSecrets, SequentialIds

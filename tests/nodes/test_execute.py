@@ -8,9 +8,10 @@ import pytest
 from pydantic import JsonValue
 
 from state.checks.binding import arguments_digest
+from state.contract import Effect
 from state.ports import Claim, LedgerRow
 from state.run import Edited, Scope
-from state.tools import Effect, Observation, ToolContext
+from state.tools import Observation, ToolContext
 from state.verdict import Allowed, Denied, NeedsApproval
 from state.work import Search
 from tests.desk import AGENT, LEAD, SCOPE

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.execute.project import Projected, project
-from state.tools import Effect, OutputField, ToolContract
+from state.contract import Effect, OutputField, ToolContract
 
 TEXT = "text"
 

@@ -6,10 +6,10 @@ import pytest
 
 from state.canonical import digest
 from state.context import Packed
+from state.contract import Effect
 from state.knowledge import Snapshot
 from state.record import DecisionRecord
 from state.task import KEPT, ActionDone, Phase, Rejection, Retrieved, TurnDone
-from state.tools import Effect
 from state.verdict import Verdict
 from state.work import MOST_CALLS, Answer, Clarify, DecisionKind, Escalate, LapOutcome, Plan, Proposal, Search, Status
 from tests.desk import POLICY

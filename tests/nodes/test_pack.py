@@ -8,10 +8,10 @@ import pytest
 from nodes.pack.budget import Window, count_request
 from state.canonical import canonical_json
 from state.context import Kind, Trust
+from state.contract import Effect
 from state.render import blocks, in_prefix, prefix_hash
 from state.run import Fact, Scope
 from state.task import TurnDone
-from state.tools import Effect
 from state.verdict import Denied
 from state.work import Answer, Citation, DecisionKind, Form, LapOutcome, Status
 from tests.desk import AGENT, LEAD, SCOPE

@@ -7,10 +7,10 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from nodes.resolve import NotOneHumanMessage, Reads, make_resolve
 from state.canonical import digest
+from state.contract import Effect
 from state.node import Node
 from state.run import Edited, Scope
 from state.task import KEPT, ActionDone, Constraint, Retrieved, TaskState, TurnDone, UserTurn
-from state.tools import Effect
 from state.work import DecisionKind, LapOutcome, Status
 from tests.desk import AGENT, LEAD, SCOPE
 from tests.fakes import NOW

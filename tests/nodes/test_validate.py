@@ -10,8 +10,8 @@ from nodes.execute import Reads as ExecuteReads
 from nodes.execute import make_execute
 from state.checks.binding import arguments_digest, call_digest
 from state.context import Packed, Trust
+from state.contract import Effect
 from state.ports import Claim
-from state.tools import Effect
 from state.verdict import Allowed, ApprovalRequest, NeedsApproval
 from state.work import (
     Clarify,

@@ -7,8 +7,8 @@ import pytest
 
 from nodes.execute import Reads as ExecuteReads
 from nodes.execute import make_execute
+from state.contract import Effect
 from state.run import Scope
-from state.tools import Effect
 from state.verdict import Allowed, NeedsApproval
 from tests.desk import AGENT, LEAD
 from tests.nodes.parts import Parts, decision

@@ -9,7 +9,7 @@ from nodes.validate import rules
 from nodes.validate.case import Allow, Ask, Case, Deny
 from nodes.validate.opened import Opened
 from nodes.validate.rules import RULES, judge
-from state.tools import Limit
+from state.contract import Limit
 from tests.desk import Desk
 from tests.nodes.parts import decision
 from tests.nodes.test_validate_rules import NOBODY, OVER, PAGE, PAY_BACK

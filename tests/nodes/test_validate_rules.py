@@ -14,7 +14,7 @@ from nodes.validate.rules import judge
 from state.checks.binding import arguments_digest
 from state.checks.origin import Shown
 from state.context import Trust
-from state.tools import Limit
+from state.contract import Limit
 from state.work import ToolCall
 from tests.desk import POLICY, SCOPE, Desk
 from tests.fakes import NOW

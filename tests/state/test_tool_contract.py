@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field, ValidationError
 
-from state.tools import RESERVED, Effect, Limit, OutputField, Tool, ToolContext, ToolContract, ToolError, tool
+from state.contract import RESERVED, Effect, Limit, OutputField, ToolContract
+from state.tools import Tool, ToolContext, ToolError, tool
 
 ORDER = OutputField(name="order", trust="system")
 

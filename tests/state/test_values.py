@@ -10,9 +10,9 @@ import pytest
 from pydantic import ValidationError
 
 from state.context import Provenance, Span
+from state.contract import OutputField, ToolContract
 from state.policy import Policy, UtilityWeights
 from state.task import TaskState, UserTurn
-from state.tools import OutputField, ToolContract
 from state.value import Value
 from tests.fakes import NOW
 

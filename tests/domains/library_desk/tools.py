@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from state.tools import Effect, OutputField, Tool, ToolContext, ToolError, tool
+from state.contract import Effect, OutputField
+from state.tools import Tool, ToolContext, ToolError, tool
 from tests.domains.library_desk.loans import Loan, Loans
 from tests.domains.library_desk.rules import READER, STAFF
 

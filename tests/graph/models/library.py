@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from state.tools import Effect, OutputField, ToolContract
+from state.contract import Effect, OutputField, ToolContract
 
 
 def contract(

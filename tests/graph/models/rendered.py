@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from state.context import ContextItem, Kind, Provenance, RequestSettings, Trust
+from state.contract import ToolContract
 from state.forms import FORMS
 from state.ports import Model
 from state.render import render
 from state.request import Request, ToolSpec
-from state.tools import ToolContract
 from state.work import DecisionKind, Form
 
 NOW = datetime(2026, 7, 15, 9, 30, tzinfo=UTC)

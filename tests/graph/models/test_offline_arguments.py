@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from graph.models.registry import open_model
-from state.tools import ToolContract
+from state.contract import ToolContract
 from state.work import DecisionKind, Form
 from tests.graph.models.library import EXTEND_LOAN, FIND_LOAN, LEAVE_MESSAGE, LIST_LOANS, PAY_FEE, contract
 from tests.graph.models.rendered import Working, proposed

@@ -8,7 +8,7 @@ import pytest
 
 from graph.models.registry import open_model
 from state.context import Kind, Trust
-from state.tools import ToolContract
+from state.contract import ToolContract
 from state.work import DecisionKind, Form
 from tests.graph.models.library import (
     BLOCK_CARD,

@@ -1,0 +1,150 @@
+"""What code knows of a tool before calling it (S7): effect, rights, limits, failures, and what of a result to trust."""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, JsonValue
+
+from state.canonical import digest
+from state.value import Value
+
+
+class Effect(StrEnum):
+    """What a call does to the world."""
+
+    READ = "read"
+    WRITE = "write"
+    EGRESS = "egress"
+
+
+class Limit(Value):
+    """A business rule on one argument: over the policy record's value, a person is asked or the call is denied."""
+
+    parameter: str
+    policy_key: str
+    over: Literal["approve", "deny"] = "approve"
+
+
+class Rate(Value):
+    """A bound on how often a tool is called, or on what its calls cost together: a value of the policy record.
+
+    `per` says over what is counted: a decision, a turn of the conversation, or everything that an actor or a tenant
+    did within `window_s` seconds, on all threads.
+    """
+
+    policy_key: str
+    per: Literal["decision", "turn", "actor", "tenant"]
+    window_s: int | None = Field(default=None, gt=0)
+    counts: Literal["calls", "cost"] = "calls"
+
+
+# What the engine itself writes into every result, as trusted: a tool's field of such a name would pass for ours.
+RESERVED = frozenset(
+    {"tool", "artifact_ref", "rows", "total_rows", "error", "outcome", "truncated", "total_bytes", "as_of", "cut"}
+)
+
+
+def _not_reserved(name: str) -> str:
+    if name in RESERVED:
+        raise ValueError(f"got {name!r}, which the engine writes itself; rename the field in the tool's result")
+    return name
+
+
+class OutputField(Value):
+    """A field that the projection lets through, and whether third parties can write it.
+
+    With a `json_schema` the field is checked; `required` ones have to be there in every result that is not empty.
+    """
+
+    name: Annotated[str, AfterValidator(_not_reserved)]
+    trust: Literal["system", "untrusted"] = "untrusted"
+    json_schema: dict[str, JsonValue] | None = None
+    required: bool = False
+
+
+class Failed(Value):
+    """How a result says that the call failed: a field of the raw result holds one of these values (H19).
+
+    Without `values` any value does but null, false and empty. What the field says is not shown: `code` is.
+    """
+
+    field: str
+    values: tuple[str | int | bool, ...] = ()
+    code: str = "failed"
+
+
+class FailureMode(Value):
+    """A way to fail that a tool declares, by the code of its ToolError.
+
+    `passing`: another try may succeed, and is made where the call is idempotent or only reads. `undecided`: the effect
+    may have happened all the same; such a failure of a write is `unknown`, not an error.
+    """
+
+    code: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{1,63}$")]
+    passing: bool = False
+    undecided: bool = False
+
+
+class Approvers(Value):
+    """Who may answer for this tool, and what. Where a field is None the policy record's value holds."""
+
+    roles: tuple[str, ...] | None = None
+    self_approval: bool | None = None
+    decisions: tuple[Literal["approve", "edit", "reject"], ...] = ("approve", "edit", "reject")
+
+
+SecretName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{1,63}$")]
+
+
+class ToolContract(Value):
+    """All that code needs to know of a tool before calling it.
+
+    `resources` maps a parameter to the kind of resource whose id it holds; such an id must belong to the
+    principal's tenant and be traceable to something the request showed (X4). `requires` names preconditions of the
+    domain that must hold. `roles` empty means: nobody. `secrets` names the credentials that the tool may ask its
+    context for; it is given no others. `retries` are further tries after a passing failure, with the same idempotency
+    key. `reads_back`: the tool can say afterwards whether an effect happened. `fallback`: where a read fails, the last
+    good result of the same call on this thread is shown, with its time. `cost` is what a call costs, in the unit of
+    the deployment.
+    """
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]{2,63}$")
+    description: str
+    effect: Effect
+    parameters: dict[str, JsonValue]
+    roles: tuple[str, ...]
+    output: tuple[OutputField, ...]
+    resources: dict[str, str] = {}
+    requires: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    rates: tuple[Rate, ...] = ()
+    confirm: bool = False
+    approvers: Approvers = Approvers()
+    secrets: tuple[SecretName, ...] = ()
+    idempotent: bool = False
+    reversible: bool = True
+    reads_back: bool = False
+    failed: tuple[Failed, ...] = ()
+    failures: tuple[FailureMode, ...] = ()
+    retries: int = Field(default=0, ge=0, le=5)
+    fallback: Literal["none", "last_result"] = "none"
+    timeout_s: float = Field(default=30.0, gt=0)
+    cost: float = Field(default=0.0, ge=0)
+    max_rows: int = 20
+    max_bytes: int = 8_000
+
+    def definition_digest(self) -> str:
+        """The hash that an approval binds: a changed definition is another tool."""
+        return digest(self)
+
+    def failure(self, code: str) -> FailureMode | None:
+        """The declared failure of a code."""
+        return next((mode for mode in self.failures if mode.code == code), None)
+
+    def output_schema(self) -> dict[str, JsonValue]:
+        """The JSON schema of one result, or of one row of a list."""
+        return {
+            "type": "object",
+            "properties": {field.name: field.json_schema or {} for field in self.output},
+            "required": [field.name for field in self.output if field.required],
+        }
