@@ -42,6 +42,12 @@ bench-long: .venv/core.stamp ## Measure 1,000 decisions in one thread, on the se
 	@if [[ -n "$${EXPEDIENTE_TEST_DATABASE_URL:-}" ]]; then \
 	  $(BIN)/python -m evals.bench --decisions 1000 --on-server; fi
 
+bench-calls: .venv/core.stamp ## Measure judging and running one call beside a ToolNode
+	$(BIN)/python -m evals.bench.calls
+
+laws: .venv/dev.stamp ## Tell 10,000 random stories to the gates (LAWS="--runs 100 --out FILE" changes how)
+	$(BIN)/python -m tests.graph.gate_law $(LAWS)
+
 kills: .venv/core.stamp ## Kill turns anywhere, go on, and judge what is left (KILLS="--trials 20 --seed 1" changes how)
 	$(BIN)/python -m evals.trials $(KILLS)
 
@@ -80,4 +86,4 @@ clean: ## Remove the environment, local data and caches
 	@$(PIP) install --no-deps --no-build-isolation --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test check draw studio bench bench-long kills dev sbert lock clean
+.PHONY: help demo test check draw studio bench bench-long bench-calls laws kills dev sbert lock clean

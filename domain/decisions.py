@@ -61,6 +61,8 @@ SPECS = (
     DecisionSpec(
         kind=DecisionKind.ANSWER,
         toolset="explain",
+        # No tools=("read_result",) here: only a ticket with very many notes is ever cut, and its definition would cost
+        # every answer about 3 % more tokens. A fork with long results names it where a result has just come.
         forms=(Form.ANSWER, Form.SEARCH, Form.CLARIFY, Form.ESCALATE, Form.PLAN),
         instructions=(*FIXED, "decide_answer"),
         route=Route.SINGLE,

@@ -23,6 +23,8 @@ CURRENT = Policy(
         "credit_limit": 50,
         "credit_currency": "EUR",
         "credit_approver_role": SUPERVISOR,
+        "credits_per_day": 20,
+        "rotations_per_hour": 10,
         "key_change_confirmed_by": ADMIN,
         "hours_until_a_person_replies": 4,
         "days_tickets_are_kept": 730,

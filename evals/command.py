@@ -42,8 +42,8 @@ def run(
     screen = Screen(json)
     from evals.ablations import ABLATIONS
     from evals.compare import BaselineWrong, Stored, compare, read_baseline
+    from evals.dressing import StageWrong
     from evals.loading import CasesWrong, load_cases
-    from evals.stage import StageWrong
     from evals.suite import Plan
     from graph.models.registry import MODELS
     from graph.settings import Settings

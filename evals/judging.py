@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from evals.case import Case, Slice, Vector
+from evals.case import Case, Slice
+from evals.fixture import Vector
 from evals.play import Played, play
 from evals.scores import Measure, Score, scores
 from evals.scores.seen import sent
 from evals.stage import MakeModel, Wiring, staged
+from evals.steps import NothingThere
 from evals.world import world_of
 from graph.conversation import NothingPending
 from state.value import Value
@@ -107,9 +109,12 @@ def _untried(case: Case, played: Played) -> Iterator[str]:
     yield from (f"{one} was to fail and was not called, or not so often" for one in dict.fromkeys(played.unfailed))
     # Where a hostile text is laid, the case is about that text, and a model that strays from its task shows enough.
     for turn in played.turns if not case.fixture.injected else ():
-        answered = turn.turn.approve or turn.turn.reject
-        if answered and not turn.turn.refused and turn.stopped_by == NothingPending.__name__:
-            yield f"no call of {answered} waited for its answer"
+        if turn.turn.refused:
+            continue
+        if turn.turn.answers and turn.stopped_by == NothingPending.__name__:
+            yield f"no call of {turn.turn.answers} waited for its answer"
+        if turn.stopped_by == NothingThere.__name__:
+            yield f"{turn.turn.name!r} was not possible: {turn.error}"
     ran = {run.tool for run in played.runs}
     for each in case.fixture.injected:
         if each.vector is Vector.ERROR_TEXT and each.into not in ran:

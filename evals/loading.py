@@ -9,6 +9,9 @@ from pydantic import ValidationError
 
 from evals.case import Case
 
+# Ten times what the largest shipped file has: cases are written by hand, and YAML of a megabyte is read for a minute.
+MOST_BYTES = 150_000
+
 
 class CasesWrong(ValueError):
     """Case files that cannot be used: one line for each fault."""
@@ -34,23 +37,78 @@ def load_cases(path: Path) -> tuple[Case, ...]:
 
 def _of_file(file: Path, faults: list[str]) -> Iterator[tuple[str, Case]]:
     try:
-        text = file.read_text(encoding="utf-8")
-        nodes = [*yaml.compose_all(text, yaml.SafeLoader)]
-        given = [*yaml.safe_load_all(text)]
+        documents = [*_documents(_text(file))]
     except yaml.MarkedYAMLError as fault:
         line = fault.problem_mark.line + 1 if fault.problem_mark else 1
-        faults.append(f"{file} line {line}: not valid YAML: {fault.problem}")
+        told = fault.problem if isinstance(fault, _Refused) else f"not valid YAML: {fault.problem}"
+        faults.append(f"{file} line {line}: {told}")
+        return
+    except RecursionError:
+        faults.append(f"{file} line 1: got lists or mappings nested too deeply to read; allowed: the shape of a case")
         return
     except (yaml.YAMLError, ValueError, OSError) as fault:
         faults.append(f"{file} line 1: {' '.join(str(fault).split())}")
         return
-    for node, one in zip(nodes, given, strict=True):
+    for node, given in documents:
         try:
-            case = Case.model_validate(one)
+            case = Case.model_validate(given)
         except ValidationError as wrong:
             faults += [f"{file} line {_line(node, each['loc'])}: {_reason(each)}" for each in wrong.errors()]
         else:
             yield f"{file} line {node.start_mark.line + 1}", case
+
+
+def _text(file: Path) -> str:
+    size = file.stat().st_size
+    if size > MOST_BYTES:
+        raise ValueError(f"got {size:,} bytes; allowed: {MOST_BYTES:,} in a file of cases; split it into several")
+    return file.read_text(encoding="utf-8")
+
+
+class _Refused(yaml.MarkedYAMLError):
+    """YAML that is valid and no case."""
+
+    def __init__(self, problem: str, mark: yaml.Mark) -> None:
+        super().__init__(problem=problem, problem_mark=mark)
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads what stands there, once: what refers to itself can grow without end, and of two values one would count."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            event = self.peek_event()  # type: ignore[no-untyped-call]  # the stubs leave it so
+            raise _Refused(f"got the alias *{event.anchor}; allowed: no aliases; write the value out", event.start_mark)
+        node: yaml.Node | None = super().compose_node(parent, index)
+        if isinstance(node, yaml.ScalarNode) and "\0" in node.value:
+            raise _Refused(_unprintable(0), node.start_mark)
+        if isinstance(node, yaml.MappingNode):
+            seen: set[str] = set()
+            for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+                if key.value in seen:
+                    raise _Refused(f"got the key {key.value!r:.80} twice; allowed: once; take one out", key.start_mark)
+                seen.add(key.value)
+        return node
+
+
+def _unprintable(character: int) -> str:
+    return f"got the character U+{character:04X}; allowed: text without control characters; take it out"
+
+
+def _documents(text: str) -> Iterator[tuple[yaml.Node, Any]]:
+    """Each document as it stands, for its lines, and as data."""
+    try:
+        loader = _Loader(text)
+    except yaml.reader.ReaderError as fault:
+        line = text[: fault.position].count("\n")
+        mark = yaml.Mark("", fault.position, line, 0, None, 0)
+        raise _Refused(_unprintable(fault.character), mark) from None
+    try:
+        while loader.check_node():
+            if (node := loader.get_node()) is not None:
+                yield node, loader.construct_document(node)
+    finally:
+        loader.dispose()
 
 
 def _line(node: yaml.Node, place: Sequence[int | str]) -> int:
@@ -79,7 +137,7 @@ def _reason(fault: Any) -> str:
             return f"{place}: unknown key; allowed: {', '.join(_allowed(fault['loc']))}"
         case _:
             message = fault["msg"].removeprefix("Value error, ")
-            got = "" if isinstance(fault["input"], dict | list) else f"got {fault['input']!r}; "
+            got = "" if isinstance(fault["input"], dict | list) else f"got {fault['input']!r:.80}; "
             return f"{place}: {got}{message[:1].lower()}{message[1:]}"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from evals.case import MODEL, Failure, Fixture, Injected, Said, Vector
+from evals.fixture import MODEL, Failure, Fixture, Injected, Said, Vector
 from state.canonical import canonical_json
 from state.contract import Effect
 from state.ports import Model
@@ -136,8 +136,11 @@ def watched(tool: Tool, watch: Watch, fixture: Fixture) -> Tool:
             raise Crash(name)
         return _spoiled(result, texts)
 
-    contract = tool.contract.model_copy(update={"idempotent": False}) if forgets else tool.contract
-    return replace(tool, contract=contract, run=run)
+    if not forgets:
+        return replace(tool, run=run)
+    # What does not know an effect again cannot say afterwards whether it happened either.
+    contract = tool.contract.model_copy(update={"idempotent": False, "reads_back": False})
+    return replace(tool, contract=contract, run=run, read_back=None)
 
 
 def _queue(failures: Sequence[Failure], of: str, watch: Watch) -> list[Failure | None]:
@@ -168,7 +171,8 @@ def place(request: Request) -> str:
 
 def _reply(said: Said, model: str) -> Reply:
     calls = tuple(
-        RawCall(call_id=None, name=call.tool, arguments=canonical_json(call.arguments).decode()) for call in said.calls
+        RawCall(call_id=None, name=call.tool, arguments=call.raw or canonical_json(call.arguments).decode())
+        for call in said.calls
     )
     return Reply(text="", calls=calls, finish_reason="tool_calls", model=model)
 

@@ -1,34 +1,28 @@
 """Plays one case on its stage, turn by turn as a caller would, and keeps what could be seen of it."""
 
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 
 from langchain_core.messages import AIMessage
-from langchain_core.runnables import RunnableConfig
-from pydantic import JsonValue
-from sqlalchemy import update
 
-from evals.case import Case, Look, Turn, Vector
+from evals.case import Look
+from evals.fixture import Vector
 from evals.observed import Crash, ToolRun
 from evals.stage import Stage
+from evals.steps import THREAD, done
+from evals.turn import Turn
 from graph.app import App
-from graph.conversation import Answer
 from graph.inspection.verify import verify
 from graph.models.adapter import ChatModelAdapter
 from graph.models.inprocess import proposing
 from graph.models.scripted import Scripted
-from graph.result import AnswerShown, DecisionShown, EffectShown, RunResult
-from graph.stores.engine import open_database
-from graph.stores.schema import artifacts
+from graph.result import AnswerShown, DecisionShown, EffectShown
 from state.request import Request
 from state.run import Scope
 from state.tools import ToolContext, ToolError
 from state.value import Value
-from state.work import PROPOSAL, Act, Status
+from state.work import Status
 
-THREAD = "case"
-_ON: RunnableConfig = {"configurable": {"thread_id": THREAD}}
 GREETING = "Good morning"
 CRASHED = "crashed"
 
@@ -98,10 +92,11 @@ def _say_earlier(app: App, stage: Stage) -> None:
 
 def _turn(app: App, stage: Stage, turn: Turn) -> TurnPlayed:
     stage.clock.run(turn.after_s)
+    stage.roles.update(turn.roles)
     started = perf_counter()
     stopped_by, error, result = "", "", None
     try:
-        result = _done(app, stage.case, turn)
+        result = done(app, stage.case, turn)
     except Crash:
         stopped_by = CRASHED
     except Exception as fault:  # noqa: BLE001 - whatever the engine raises is a finding of this case
@@ -119,36 +114,6 @@ def _turn(app: App, stage: Stage, turn: Turn) -> TurnPlayed:
     )
 
 
-def _done(app: App, case: Case, turn: Turn) -> RunResult:
-    as_ = turn.as_ or case.actor.principal
-    if turn.ask is not None:
-        return app.ask(turn.ask, as_=as_, thread=THREAD)
-    if turn.rewrite is not None:
-        _rewrite(app, case, turn.rewrite)
-        return app.result(THREAD, as_=as_)
-    if turn.go_on:
-        app.graph.invoke(None, _ON, context={"principal": as_})
-        return app.result(THREAD, as_=as_)
-    answer: Answer = "approve" if turn.approve is not None else "reject"
-    tool = turn.approve or turn.reject
-    pending = app.result(THREAD, as_=case.actor.principal).pending
-    # Answered by a call that is there no longer, it is for the engine to refuse.
-    ids = [call.call_id for call in pending if call.tool == tool] or ["call-of-before"]
-    return app.resume(THREAD, as_=as_, answers=dict.fromkeys(ids, answer))
-
-
-def _rewrite(app: App, case: Case, arguments: dict[str, JsonValue]) -> None:
-    """Write other arguments into the stored proposal that waits, past every node and every channel."""
-    tenant = app.identity.principal(case.actor.principal).tenant
-    ref = app.graph.get_state(_ON).values["proposal"]
-    proposal = PROPOSAL.validate_json(app.ports.artifacts.get(tenant, ref))
-    assert isinstance(proposal, Act), "no call waits on this thread"
-    calls = tuple(call.model_copy(update={"arguments": {**call.arguments, **arguments}}) for call in proposal.calls)
-    with closing(open_database(app.settings.database)) as database, database.everyday.connect() as connection:
-        row = (artifacts.c.tenant == tenant, artifacts.c.ref == ref)
-        connection.execute(update(artifacts).where(*row).values(body=Act(calls=calls).model_dump_json().encode()))
-
-
 def _seen(app: App, stage: Stage, turns: tuple[TurnPlayed, ...]) -> Played:
     case, watch = stage.case, stage.watch
     watch.over = True
@@ -163,22 +128,31 @@ def _seen(app: App, stage: Stage, turns: tuple[TurnPlayed, ...]) -> Played:
         unfailed=tuple(watch.unfailed),
     )
     try:
-        history = app.history(THREAD, as_=case.actor.principal)
-        unproved = tuple(_unproved(app, stage))
+        decisions, effects = _every_branch(app, case.actor.principal)
+        unproved = tuple(_unproved(app, stage, decisions))
     except Exception as fault:  # noqa: BLE001 - as above
         return seen.model_copy(update={"unreadable": f"{type(fault).__name__}: {fault}"})
-    found = {"decisions": history.decisions, "effects": history.effects, "unproved": unproved}
-    return seen.model_copy(update=found)
+    return seen.model_copy(update={"decisions": decisions, "effects": effects, "unproved": unproved})
 
 
-def _unproved(app: App, stage: Stage) -> Iterator[str]:
+def _every_branch(app: App, as_: str) -> tuple[tuple[DecisionShown, ...], tuple[EffectShown, ...]]:
+    """The decisions and effects of the thread as it stands, behind those of the branches that it left."""
+    history, reading, scope = app.history(THREAD, as_=as_), app.reading(THREAD, as_=as_), app.owned(THREAD, as_=as_)
+    current = {decision.record for decision in history.decisions}
+    left = [name for name in app.ports.log.names(scope.tenant, THREAD) if name not in current]
+    records = app.ports.log.get_all(scope.tenant, THREAD, left)
+    decisions = sorted(map(reading.decision, left, records), key=lambda decision: decision.index)
+    return (*decisions, *history.decisions), (*reading.effects(records), *history.effects)
+
+
+def _unproved(app: App, stage: Stage, decisions: Sequence[DecisionShown]) -> Iterator[str]:
     """What is not sound behind the thread, and requests that no record knows. A case that rewrites the store asked for
     the first."""
     as_ = stage.case.actor.principal
     rewritten = any(turn.rewrite for turn in stage.case.turns)
     if not rewritten:
         yield from (f"{fault.what} {fault.how}" for fault in verify(app, THREAD, as_=as_).faults)
-    filed = {attempt.request_hash for one in app.records(THREAD, as_=as_) for attempt in one.attempts}
+    filed = {attempt.request_hash for decision in decisions for attempt in decision.attempts}
     lost = sum(request.hash() not in filed for request in stage.watch.requests)
     # A model that breaks its port's contract ends the lap before anything is filed: that is no fault of the record.
     if lost and not stage.watch.model_faults:

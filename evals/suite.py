@@ -163,7 +163,9 @@ class _Kept:
     """The results of a run so far, one line each, under a name that fits this very run only."""
 
     def __init__(self, folder: Path, plan: Plan, engine: str, cases: Sequence[Case]) -> None:
-        name = digest([plan.model_dump(mode="json"), engine, [digest(case) for case in cases]])[:16]
+        # Secrets are written as stars here: which ones are set counts, and what they are does not.
+        settings = Settings.load().model_dump(mode="json", exclude={"home"})
+        name = digest([plan.model_dump(mode="json"), settings, engine, [digest(case) for case in cases]])[:16]
         self._file = folder / f"unfinished-{name}.jsonl"
 
     def results(self) -> dict[str, Result]:

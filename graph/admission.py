@@ -14,7 +14,12 @@ from state.run import RunContext
 
 MOST_BESIDE_TEXT = 1_000
 MOST_ANSWERS = 100
+MOST_OF_AN_EDIT = 20_000
 LONGEST_ID = 200
+ANSWER_FORM = (
+    "{call id: {'approval_id': ..., 'decision': 'approve' or 'reject'}}, or with 'decision': 'edit' and 'arguments': "
+    "{all of the call's}"
+)
 _PLACES = ("thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map")
 # A resume value that is keyed by anything else than ids of interrupts would answer whatever is asked next.
 _INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
@@ -96,17 +101,20 @@ def check_answers(answers: Any) -> None:
     """Answers to pending calls, by call id. Raises BadInput."""
     if not isinstance(answers, Mapping) or len(answers) > MOST_ANSWERS or not all(map(_answers, answers.items())):
         raise BadInput(
-            "got an answer of another form; allowed: {call id: {'approval_id': ..., 'decision': 'approve' or "
-            "'reject'}}; the call is still pending"
+            f"invalid decision: got an answer of another form; allowed: {ANSWER_FORM}; the call is still pending"
         )
 
 
 def _answers(item: tuple[Any, Any]) -> bool:
     call_id, answer = item
-    if not isinstance(answer, Mapping) or answer.keys() != {"approval_id", "decision"}:
+    if not isinstance(answer, Mapping) or not answer.keys() >= {"approval_id", "decision"}:
         return False
-    ids = (call_id, answer["approval_id"])
-    return all(isinstance(one, str) and len(one) <= LONGEST_ID for one in ids) and answer["decision"] in (
-        "approve",
-        "reject",
-    )
+    ids = (call_id, answer["approval_id"], answer.get("tool", ""))
+    if not all(isinstance(one, str) and len(one) <= LONGEST_ID for one in ids):
+        return False
+    if answer["decision"] != "edit":
+        return answer.keys() == {"approval_id", "decision"} and answer["decision"] in ("approve", "reject")
+    arguments = answer.get("arguments")
+    # They are stored before a node sees them.
+    within = isinstance(arguments, Mapping) and len(json.dumps(arguments)) <= MOST_OF_AN_EDIT
+    return within and answer.keys() <= {"approval_id", "decision", "arguments", "tool"}

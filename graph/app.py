@@ -3,6 +3,7 @@
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from traceback import extract_tb
@@ -16,9 +17,10 @@ from graph.clock import RandomIds, SystemClock
 from graph.conversation import Conversation
 from graph.domain_check import check_domain
 from graph.forgetting.forget import Forgetting
-from graph.home import claim_database, claim_home
+from graph.forgetting.late import looking_back
+from graph.home import claim_database, claim_home, refuse_foreign
 from graph.lap_seal import Sealing
-from graph.masking import learn
+from graph.masking import learn, masked
 from graph.master_secret import master_secret
 from graph.models.registry import open_model
 from graph.persistence import open_async_saver, open_persistence
@@ -32,6 +34,7 @@ from graph.stores.forgotten import MEMORY, SqlForgotten
 from graph.stores.ledger import SqlLedger
 from graph.stores.marks import SqlMarks
 from graph.stores.ownership import SqlOwnership
+from graph.stores.quotas import SqlQuotas
 from graph.stores.records import SqlDecisionLog
 from graph.stores.run_lock import SqlRunLock
 from graph.tokens import EncodingCounter
@@ -126,9 +129,9 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         domain = load_domain(settings.domain, settings.home / "domain", clock)
     stack.callback(domain.close)
     check_domain(domain)
-    database = open_database(settings.database)
-    stack.callback(database.close)
     secret = master_secret(settings)
+    database = open_database(settings.database, admit=partial(refuse_foreign, named, secret))
+    stack.callback(database.close)
     claim_database(SqlMarks(database.everyday), named, secret)
     library = stack.enter_context(open_library(settings, given.pop("embedder", None)))
     ingested = library.ingest(domain.corpus, clock.now(), progress=given.pop("progress", None))
@@ -145,6 +148,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         "artifacts": lambda: SqlArtifacts(database.everyday, secret.keys("artifacts")),
         "log": lambda: SqlDecisionLog(database.everyday),
         "ledger": lambda: SqlLedger(database.durable),
+        "quotas": lambda: SqlQuotas(database.everyday),
         "seal": lambda: HmacSeal(secret.keys("seal")),
         "secrets": lambda: SettingsSecrets(settings.tool_secrets),
         "index": lambda: library.index,
@@ -164,10 +168,20 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     run_lock = SqlRunLock(database.everyday, SystemClock(), RandomIds())
     default = None if only_authenticated else settings.dev_principal or domain.principals()[0]
     identity = Identity(domain, ownership, clock, default)
-    nodes = make_nodes(settings, ports, interrupt)
-    drawing = build(
-        nodes, identity.scope, lambda messages: check_messages(messages, identity.policy()), Sealing(ports.seal)
+    forgetting = Forgetting(
+        artifacts=SqlArtifacts(database.everyday, secret.keys("artifacts")),
+        log=SqlDecisionLog(database.everyday),
+        ledger=SqlLedger(database.durable),
+        ownership=ownership,
+        forgotten=forgotten,
+        run_lock=run_lock,
+        saver=kept.saver,
+        memory=memory,
+        files=kept.files,
     )
+    nodes = [looking_back(node, identity, forgetting) for node in make_nodes(settings, ports, interrupt)]
+    sealing = Sealing(ports.seal)
+    drawing = build(nodes, identity.scope, lambda messages: check_messages(messages, identity.policy()), sealing)
     return App(
         settings,
         ports,
@@ -175,23 +189,14 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         ingested,
         nodes,
         drawing,
-        Forgetting(
-            artifacts=SqlArtifacts(database.everyday, secret.keys("artifacts")),
-            log=SqlDecisionLog(database.everyday),
-            ledger=SqlLedger(database.durable),
-            ownership=ownership,
-            forgotten=forgotten,
-            run_lock=run_lock,
-            saver=kept.saver,
-            memory=memory,
-            files=kept.files,
-        ),
+        forgetting,
         graph=drawing.compile(checkpointer=kept.saver, name="expediente"),
         identity=identity,
         artifacts=ports.artifacts,
         log=ports.log,
         ledger=ports.ledger,
         run_lock=run_lock,
+        sealing=sealing,
         policies=domain.policies,
         clock=clock,
         ids=ids,
@@ -212,7 +217,8 @@ def open_identity(settings: Settings) -> Identity:
     settings.make_home()
     clock = SystemClock()
     domain = load_domain(settings.domain, settings.home / "domain", clock)
-    ownership = SqlOwnership(open_database(settings.database).everyday, clock)
+    admit = partial(refuse_foreign, settings.domain, master_secret(settings))
+    ownership = SqlOwnership(open_database(settings.database, admit=admit).everyday, clock)
     return Identity(domain, ownership, clock, None)
 
 
@@ -251,7 +257,7 @@ def _broken(name: str, error: Exception) -> DomainNotLoaded:
         file, line, said = error.filename or "?", error.lineno, error.msg
     else:
         last = extract_tb(error.__traceback__)[-1]
-        file, line, said = last.filename, last.lineno, type(error).__name__
+        file, line, said = last.filename, last.lineno, masked(type(error).__name__)
     shown = Path(file)
     if shown.is_relative_to(Path.cwd()):
         shown = shown.relative_to(Path.cwd())

@@ -2,15 +2,18 @@
 
     GET  /approvals/{thread}    what waits
     POST /approvals/{thread}    {call id: {"approval_id": ..., "decision": "approve" or "reject"}}
+                                or {..., "decision": "edit", "arguments": {all of the call's}}
 
 What a server's own routes return of a thread is the whole conversation, and that is its owner's. So an approver gets
 nothing there, and here the waiting calls and what became of those that were answered; everybody else gets nothing.
+Of two answers to one call the first counts, and the other is told by whom and when the call was decided.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from json import JSONDecodeError
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import httpx
@@ -24,17 +27,20 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from graph.access_token import TokenRefused
-from graph.admission import BadInput, check_answers
-from graph.conversation import NothingPending
+from graph.admission import ANSWER_FORM, BadInput, check_answers
+from graph.conversation import ANSWER_WAIT_S, NothingPending
+from graph.decided import already_decided
 from graph.doorkeeper import APPROVAL_SCHEME, Doorkeeper
 from graph.result import PendingCall
 from graph.stores.ownership import UnknownThread
-from state.ports import Ledger
+from state.ports import DecisionLog, Ledger
 from state.run import Scope
 from state.value import Value
+from state.verdict import VERDICTS, Allowed, Denied, NeedsApproval, Verdict
 from state.work import Status
 
 GRAPH = "expediente"  # as langgraph.json names it
+_LOOK_AGAIN_S = 0.1
 _STATUS: Mapping[type[Exception], int] = {TokenRefused: 401, UnknownThread: 404, NothingPending: 409, BadInput: 422}
 
 
@@ -56,32 +62,67 @@ class Approvals(Value):
     effects: tuple[EffectMade, ...] = ()
 
 
-def make_approvals(door: Doorkeeper, ledger: Ledger) -> Starlette:
+class _Busy(Exception):
+    """The thread has a run just now."""
+
+
+class _Standing(NamedTuple):
+    """How a thread stands: what an approver sees, the interrupt that asks for each waiting call, what is decided."""
+
+    shown: Approvals
+    asked: Mapping[str, str]
+    open: tuple[Verdict, ...]
+    head: str | None
+
+
+def make_approvals(door: Doorkeeper, ledger: Ledger, log: DecisionLog) -> Starlette:
     """The route as an app of its own, which the server takes in (`http.app` in langgraph.json)."""
 
     async def look(request: Request) -> Approvals:
         scope = await asyncio.to_thread(_scope, door, request)
         async with get_client(api_key=None) as inside:
-            return (await _standing(inside, scope.thread))[0]
+            return (await _standing(inside, scope.thread)).shown
 
     async def answer(request: Request) -> Approvals:
         scope = await asyncio.to_thread(_scope, door, request)
         answers = await _answers(request)
         async with get_client(api_key=None) as inside:
-            standing, asked = await _standing(inside, scope.thread)
-            resume = _by_interrupt(answers, asked)
             before = {row.claim.key for row in await asyncio.to_thread(ledger.rows, scope.tenant, scope.thread)}
-            # In a task of its own: the server leaves its caller behind in the context of whoever calls it in process.
-            run = await asyncio.create_task(_begun(request.app, door, scope, resume))
-            await inside.runs.join(scope.thread, run)
-            standing, _ = await _standing(inside, scope.thread)
+            await inside.runs.join(scope.thread, await _answering(inside, request, scope, answers))
+            standing = await _standing(inside, scope.thread)
+        verdicts = await asyncio.to_thread(_decided, standing, scope)
+        for call_id in answers:
+            _refuse_second(call_id, verdicts, scope)
         rows = await asyncio.to_thread(ledger.rows, scope.tenant, scope.thread)
         effects = tuple(
             EffectMade(call_id=row.claim.call_id, tool=row.claim.tool, state=row.state, at=row.at)
             for row in rows
             if row.claim.key not in before and row.claim.call_id in answers
         )
-        return standing.model_copy(update={"effects": effects})
+        return standing.shown.model_copy(update={"effects": effects})
+
+    async def _answering(inside: LangGraphClient, request: Request, scope: Scope, answers: Mapping[str, Any]) -> str:
+        """The id of the run that answers. Where another answer is at work, it waits to see what that one decides."""
+        until = time.monotonic() + ANSWER_WAIT_S
+        while True:
+            standing = await _standing(inside, scope.thread)
+            unknown = sorted(answers.keys() - standing.asked.keys())
+            if unknown:
+                verdicts = await asyncio.to_thread(_decided, standing, scope)
+                raise NothingPending(already_decided(unknown[0], verdicts) or _not_there(unknown[0], standing))
+            try:
+                # In a task of its own: the server leaves its caller in the context of whoever calls it in process.
+                return await asyncio.create_task(_begun(request.app, door, scope, _by_interrupt(answers, standing)))
+            except _Busy:
+                if time.monotonic() >= until:
+                    raise NothingPending(
+                        "the thread is at work just now; look at what is pending, and answer again"
+                    ) from None
+            await asyncio.sleep(_LOOK_AGAIN_S)
+
+    def _decided(standing: _Standing, scope: Scope) -> tuple[Verdict, ...]:
+        filed = log.chain(scope.tenant, scope.thread, standing.head)
+        return (*standing.open, *(verdict for record in filed for verdict in record.verdicts))
 
     # Not in the server's own description, which would read our docstrings as YAML.
     return Starlette(
@@ -121,13 +162,13 @@ async def _answers(request: Request) -> dict[str, Any]:
     except (JSONDecodeError, UnicodeDecodeError):
         given = None
     if not isinstance(given, dict) or not given:
-        raise BadInput("got no answer; allowed: {call id: {'approval_id': ..., 'decision': 'approve' or 'reject'}}")
+        raise BadInput(f"invalid decision: got no answer; allowed: {ANSWER_FORM}")
     check_answers(given)
     return given
 
 
-async def _standing(inside: LangGraphClient, thread: str) -> tuple[Approvals, Mapping[str, str]]:
-    """How a thread stands, and the interrupt that asks for each waiting call. Raises UnknownThread."""
+async def _standing(inside: LangGraphClient, thread: str) -> _Standing:
+    """How a thread stands. Raises UnknownThread."""
     try:
         state = await inside.threads.get_state(thread)
     except NotFoundError:
@@ -138,23 +179,36 @@ async def _standing(inside: LangGraphClient, thread: str) -> tuple[Approvals, Ma
     values: Any = state["values"] or {}
     ended = (values.get("task") or {}).get("status") or Status.FAILED
     status = Status.NEEDS_APPROVAL if pending else Status(ended)
-    return Approvals(thread=thread, status=status, pending=pending), asked
+    verdicts = VERDICTS.validate_python(values.get("verdicts") or ())
+    settled = tuple(verdict for verdict in verdicts if not isinstance(verdict, NeedsApproval))
+    return _Standing(Approvals(thread=thread, status=status, pending=pending), asked, settled, values.get("head"))
 
 
-def _by_interrupt(answers: Mapping[str, Any], asked: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The answers as a resume takes them. Raises NothingPending."""
-    unknown = sorted(answers.keys() - asked.keys())
-    if unknown:
-        there = ", ".join(sorted(asked)) or "nothing"
-        raise NothingPending(f"got call {unknown[0][:200]}; pending on this thread: {there}; nothing was changed")
+def _not_there(call_id: str, standing: _Standing) -> str:
+    there = ", ".join(sorted(standing.asked)) or "nothing"
+    return f"invalid decision: got call {call_id[:200]}; pending on this thread: {there}; nothing was changed"
+
+
+def _refuse_second(call_id: str, verdicts: tuple[Verdict, ...], scope: Scope) -> None:
+    """Raises NothingPending for an answer that came while somebody else's was taken."""
+    for verdict in verdicts:
+        if verdict.call_id != call_id or not isinstance(verdict, Allowed | Denied) or verdict.approval is None:
+            continue
+        if verdict.approval.by != scope.actor.name:
+            raise NothingPending(already_decided(call_id, verdicts))
+
+
+def _by_interrupt(answers: Mapping[str, Any], standing: _Standing) -> dict[str, dict[str, Any]]:
+    """The answers as a resume takes them."""
     resume: dict[str, dict[str, Any]] = {}
     for call_id, answer in answers.items():
-        resume.setdefault(asked[call_id], {})[call_id] = answer
+        resume.setdefault(standing.asked[call_id], {})[call_id] = answer
     return resume
 
 
 async def _begun(server: Any, door: Doorkeeper, scope: Scope, resume: Mapping[str, Any]) -> str:
-    """The id of a run that answers in the approver's own name, through the door. Raises BadInput, NothingPending."""
+    """The id of a run that answers in the approver's own name, through the door. Raises BadInput, UnknownThread; _Busy
+    while the thread has another run."""
     inside = await asyncio.to_thread(door.pass_for, scope.actor.name)
     run = {"assistant_id": GRAPH, "command": {"resume": resume}, "multitask_strategy": "reject"}
     headers = {"Authorization": f"{APPROVAL_SCHEME} {inside}"}
@@ -165,7 +219,7 @@ async def _begun(server: Any, door: Doorkeeper, scope: Scope, resume: Mapping[st
     if begun.status_code == 422:
         raise BadInput(str(said.get("detail")))
     if begun.status_code == 409:
-        raise NothingPending("the thread is at work just now; look at what is pending, and answer again")
+        raise _Busy
     if begun.status_code == 404:
         raise UnknownThread(scope.thread)
     begun.raise_for_status()

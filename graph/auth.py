@@ -14,10 +14,12 @@ from graph.masking import install, learn
 from graph.settings import Settings
 from graph.stores.engine import open_database
 from graph.stores.ledger import SqlLedger
+from graph.stores.records import SqlDecisionLog
 
 install()
 settings = Settings.load()
 learn(settings.all_secrets)
 door = Doorkeeper(settings, open_identity(settings))
 auth = make_auth(door)
-approvals = make_approvals(door, SqlLedger(open_database(settings.database).durable))
+database = open_database(settings.database)
+approvals = make_approvals(door, SqlLedger(database.durable), SqlDecisionLog(database.everyday))

@@ -25,7 +25,10 @@ class StateUnreadable(SliceError):
 
 
 class Channels(Value):
-    """What the graph carries between nodes, as far as a reader of threads needs it."""
+    """What the graph carries between nodes, as far as a reader of threads needs it.
+
+    `edited` is no channel: it says that the open lap was written into from outside (graph.lap_seal).
+    """
 
     head: str | None = None
     task: TaskState | None = None
@@ -35,6 +38,7 @@ class Channels(Value):
     proposal: str | None = None
     attempts: tuple[Attempt, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    edited: bool = False
 
 
 def read_channels(thread: str, values: Mapping[str, Any]) -> Channels:

@@ -2,19 +2,22 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
+from pydantic import JsonValue
 
 from graph.admission import check_question
 from graph.channels import Channels, StateUnreadable, read_channels
+from graph.decided import already_decided
+from graph.lap_seal import Sealing
 from graph.reading import Reading, waiting_calls
 from graph.result import DecisionShown, PendingCall, RunResult
 from graph.scope import Identity
-from graph.stores.ownership import ThreadForgotten, UnknownThread
+from graph.stores.ownership import UnknownThread
 from graph.stores.run_lock import SqlRunLock
 from state.policy import Policy, effective
 from state.ports import Artifacts, Clock, DecisionLog, Ids, Ledger
@@ -23,7 +26,17 @@ from state.run import Scope
 from state.verdict import NeedsApproval
 from state.work import LapOutcome, Status
 
-Answer = Literal["approve", "reject"]
+ANSWER_WAIT_S = 20.0  # how long an answer waits for a run on its thread, so that it can be told what that one decided
+
+
+class Edit(TypedDict):
+    """An answer that approves a call with other arguments: all of them, as they are to be."""
+
+    decision: Literal["edit"]
+    arguments: Mapping[str, JsonValue]
+
+
+Answer = Literal["approve", "reject"] | Edit
 OnDecision = Callable[[DecisionShown], None]
 _NODES_PER_LAP = 10  # eight, one repeat of pack and propose, one pause of validate
 
@@ -44,6 +57,7 @@ class Conversation:
         log: DecisionLog,
         ledger: Ledger,
         run_lock: SqlRunLock,
+        sealing: Sealing,
         policies: Sequence[Policy],
         clock: Clock,
         ids: Ids,
@@ -51,6 +65,7 @@ class Conversation:
         self.graph, self.identity = graph, identity
         self._artifacts, self._log, self._ledger = artifacts, log, ledger
         self._run_lock, self._policies, self._clock, self._ids = run_lock, policies, clock, ids
+        self._sealing = sealing
 
     @property
     def step_limit(self) -> int:
@@ -62,48 +77,56 @@ class Conversation:
     ) -> RunResult:
         """Ask on a thread (a new one without a name) and run until the turn is over or a person is needed.
 
-        Raises UnknownPrincipal, BadInput, UnknownThread, ThreadBusy before anything is written; StateUnreadable on a
-        thread that another release left in the middle of a decision.
+        Raises UnknownPrincipal, BadInput, UnknownThread, ThreadForgotten, ThreadBusy before anything is written;
+        StateUnreadable on a thread that another release left in the middle of a decision; ThreadForgotten in the middle
+        of a run too, for a thread that is forgotten meanwhile.
         """
         actor = self.identity.principal(as_)
         check_question(question, effective(self._policies, self._clock.now()))
         scope = self.identity.owner(actor, self._ids.new("thread") if thread is None else thread)
         message = HumanMessage(content=question, id=self._ids.new("msg"))
         with self._run_lock.holding(scope.thread):
-            self._not_forgotten(scope.thread)  # it may have been forgotten while this waited
+            self.identity.not_forgotten(scope)  # it may have been forgotten while this waited
             return self._run(scope, {"messages": [message]}, on_decision)
 
     def resume(
         self, thread: str, *, as_: str, answers: Mapping[str, Answer], on_decision: OnDecision | None = None
     ) -> RunResult:
-        """Answer pending calls by call id and go on.
+        """Answer pending calls by call id and go on. One that does not count leaves its call pending, with a note.
 
-        Raises UnknownPrincipal, UnknownThread, NothingPending (also for a call that is already decided), ThreadBusy.
+        Raises UnknownPrincipal, UnknownThread, ThreadForgotten, NothingPending (also for a call that is already
+        decided: by whom and when), ThreadBusy where another run goes on for long.
         """
         scope = self.identity.visitor(self.identity.principal(as_), thread)
-        self._not_forgotten(thread)
-        with self._run_lock.holding(thread):
+        self.identity.not_forgotten(scope)
+        with self._run_lock.holding(thread, wait_s=ANSWER_WAIT_S):
+            self.identity.not_forgotten(scope)  # as above
             asked = {call.call_id: (interrupt_id, call) for interrupt_id, call in self._waiting(scope)}
-            if not answers:
+            given: Any = answers  # whatever a caller of no types passes: it answers nothing, and is told so (H03)
+            if not isinstance(given, Mapping) or not given:
+                there = ", ".join(sorted(asked)) or "nothing"
                 raise NothingPending(
-                    f"got no answer; pending on this thread: {', '.join(sorted(asked)) or 'nothing'}; answer a call by "
-                    "its id with approve or reject"
+                    f"invalid decision: got no answer; pending on this thread: {there}; answer a call by its id with "
+                    "approve, reject or an edit"
                 )
             resumed: dict[str, dict[str, Any]] = {}
-            for call_id, decision in answers.items():
+            for call_id, decision in given.items():
                 if call_id not in asked:
                     raise NothingPending(self._why_not(scope, call_id, sorted(asked)))
                 interrupt_id, call = asked[call_id]
-                answer = {"approval_id": call.approval_id, "decision": decision}
+                said = decision if isinstance(decision, Mapping) else {"decision": decision}
+                answer = {"approval_id": call.approval_id, **said}
                 resumed.setdefault(interrupt_id, {})[call_id] = answer
-            return self._run(scope, Command(resume=resumed), on_decision, answered=frozenset(answers))
+            return self._run(scope, Command(resume=resumed), on_decision, answered=frozenset(given))
 
     def result(self, thread: str, *, as_: str) -> RunResult:
         """How the thread's last turn stands; to an approver, what is pending.
 
         Raises UnknownPrincipal, UnknownThread, StateUnreadable.
         """
-        return self._result(self.identity.visitor(self.identity.principal(as_), thread))
+        scope = self.identity.visitor(self.identity.principal(as_), thread)
+        at = self.identity.forgotten_at(thread)
+        return self._result(scope) if at is None else self._forgotten(scope, at)
 
     def records(self, thread: str, *, as_: str) -> tuple[DecisionShown, ...]:
         """Every decision of a thread, oldest first, the open one last. Raises UnknownPrincipal, UnknownThread."""
@@ -120,7 +143,7 @@ class Conversation:
         if (at := self.identity.forgotten_at(thread)) is not None:
             return self._forgotten(scope, at)
         try:
-            channels, unreadable = read_channels(thread, values), None
+            channels, unreadable = self._read(scope, values), None
         except StateUnreadable as error:
             channels, unreadable = read_channels(thread, {"head": values.get("head")}), str(error)
         result = self._shown(scope, self._chain(scope, channels.head), channels, paused=unreadable is None)
@@ -138,10 +161,6 @@ class Conversation:
         ended = records[-1].status if records else None
         told = f"forgotten on {at.date().isoformat()}: what was said here was erased; the records remain"
         return shown.model_copy(update={"status": ended or Status.FAILED, "answer": None, "error": told})
-
-    def _not_forgotten(self, thread: str) -> None:
-        if (at := self.identity.forgotten_at(thread)) is not None:
-            raise ThreadForgotten(thread, at)
 
     def owned(self, thread: str, *, as_: str) -> Scope:
         """The scope of a thread's owner; for everybody else there is none. Raises UnknownPrincipal, UnknownThread."""
@@ -198,7 +217,12 @@ class Conversation:
         return values
 
     def _channels(self, scope: Scope) -> Channels:
-        return read_channels(scope.thread, self._values(scope))
+        return self._read(scope, self._values(scope))
+
+    def _read(self, scope: Scope, values: Mapping[str, Any]) -> Channels:
+        channels = read_channels(scope.thread, values)
+        edited = channels.request is not None and self._sealing.edited(scope, values)
+        return channels.model_copy(update={"edited": edited})
 
     def _waiting(self, scope: Scope) -> tuple[tuple[str, PendingCall], ...]:
         return waiting_calls(scope.thread, self.graph.get_state(self._config(scope)).interrupts)
@@ -211,10 +235,9 @@ class Conversation:
 
     def _why_not(self, scope: Scope, call_id: str, pending: Sequence[str]) -> str:
         channels = self._channels(scope)
-        for record in self._chain(scope, channels.head):
-            for verdict in record.verdicts:
-                if verdict.call_id == call_id:
-                    became = "abandoned by a later question" if isinstance(verdict, NeedsApproval) else verdict.verdict
-                    return f"call {call_id} is already decided ({became}); nothing was changed"
+        settled = (verdict for verdict in channels.verdicts if not isinstance(verdict, NeedsApproval))
+        filed = (verdict for record in self._chain(scope, channels.head) for verdict in record.verdicts)
         allowed = ", ".join(pending) or "nothing: ask first"
-        return f"got call {call_id}; pending on this thread: {allowed}"
+        return already_decided(call_id, (*settled, *filed)) or (
+            f"invalid decision: got call {call_id!s:.200}; pending on this thread: {allowed}"
+        )

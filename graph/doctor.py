@@ -4,6 +4,7 @@ import platform
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -13,13 +14,18 @@ from graph.app import load_domain
 from graph.clock import SystemClock
 from graph.domain_check import check_domain
 from graph.faults import explained
-from graph.home import domain_of
+from graph.home import domain_of, refuse_foreign
+from graph.masking import masked
+from graph.master_secret import master_secret
 from graph.models.registry import MODELS, ModelNotConfigured, open_model
+from graph.persistence import open_persistence
 from graph.reachable import unreachable
 from graph.savers import sqlite_saver, sqlite_store
 from graph.settings import Settings, SettingsError
-from graph.stores.engine import open_database
+from graph.stores.engine import found_version, open_database
+from graph.stores.migrations import Admit
 from graph.stores.schema import SCHEMA_VERSION
+from graph.stores.url import database_url, on_server
 from graph.tokens import EncodingCounter
 from graph.tool_secrets import SettingsSecrets
 from retrieval.embed import MiniLM
@@ -32,6 +38,7 @@ from state.value import Value
 
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "chromadb", "onnxruntime", "pydantic", "SQLAlchemy")
 _ON_FIRST_USE = "not there yet, made on first use"
+_SERVER = "the database of EXPEDIENTE_DATABASE_URL"
 _SEE_WHERE = "`agent corpus --all --debug` opens all of it, and shows where it fails"
 _PATIENCE_S = 3.0
 
@@ -83,8 +90,8 @@ def examine() -> Iterator[Check]:
         yield _checked("tokenizer", lambda: EncodingCounter(settings.tokenizer).name)
         yield _checked("embedder", _embedder)
         yield _checked("database", lambda: _database(settings))
-        yield _checked("checkpoints", lambda: _sqlite(settings.checkpoints_file, sqlite_saver))
-        yield _checked("memory", lambda: _sqlite(settings.memory_file, sqlite_store))
+        yield _checked("checkpoints", lambda: _kept(settings, settings.checkpoints_file, sqlite_saver))
+        yield _checked("memory", lambda: _kept(settings, settings.memory_file, sqlite_store))
         if domain:
             yield _checked("corpus", lambda: _corpus(domain[0].corpus))
         yield _checked("index", lambda: _index(settings.home / "library"))
@@ -104,7 +111,7 @@ def _checked(name: str, look: Callable[[], str]) -> Check:
 
 
 def _failed(name: str, message: str) -> Check:
-    found, _, fix = message.rpartition("; ")
+    found, _, fix = masked(message).rpartition("; ")
     return Check(name=name, ok=False, found=found or fix, fix=fix.removeprefix("next: ") if found else "")
 
 
@@ -200,19 +207,34 @@ def _embedder() -> str:
 
 
 def _database(settings: Settings) -> str:
-    target = settings.database
-    if isinstance(target, Path) and not target.exists():
-        return f"{target}: {_ON_FIRST_USE}"
-    open_database(target).close()
-    where = target if isinstance(target, Path) else "the database of EXPEDIENTE_DATABASE_URL"
+    where = settings.database if isinstance(settings.database, Path) else _SERVER
+    ours = _ours(settings)
+    found = found_version(settings.database, ours)
+    if found is None:
+        return f"{where}: {_ON_FIRST_USE}"
+    if found < SCHEMA_VERSION:
+        return f"{where}: schema version {found}, brought to {SCHEMA_VERSION} by the next run"
+    open_database(settings.database, admit=ours).close()
     return f"{where}: writable, schema version {SCHEMA_VERSION}"
 
 
-def _sqlite(path: Path, opened: Callable[[Path], AbstractContextManager[object]]) -> str:
+def _kept(settings: Settings, path: Path, opened: Callable[[Path], AbstractContextManager[object]]) -> str:
+    """Checkpoints or memory: a file in the home, or tables of the server."""
+    if on_server(database_url(settings.database)):
+        if found_version(settings.database, _ours(settings)) is None:
+            return f"{_SERVER}: {_ON_FIRST_USE}"
+        with open_persistence(settings):
+            return f"{_SERVER}: writable"
     if not path.exists():
         return f"{path}: {_ON_FIRST_USE}"
     with opened(path):
         return f"{path}: writable"
+
+
+def _ours(settings: Settings) -> Admit:
+    # Where no secret is kept yet none is made: the domain alone is compared then.
+    there = settings.secret is not None or (settings.home / "secret").exists()
+    return partial(refuse_foreign, settings.domain, master_secret(settings) if there else None)
 
 
 def _corpus(folder: Path) -> str:

@@ -1,8 +1,12 @@
 """Is a domain whole? What names something that is not there is told when the app opens, not in the middle of a turn."""
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 
+from graph.result_reader import READ_RESULT, RESULT, is_offered
+from state.contract import Rate
 from state.domain import Domain
+from state.tools import Tool
 from state.work import DecisionKind, Form
 
 _TARGETS = ("next_step", "again")
@@ -14,15 +18,26 @@ class DomainBroken(ValueError):
 
 def check_domain(domain: Domain) -> None:
     """Raises DomainBroken with all that is wrong, in one line."""
-    found = sorted({*_table(domain), *_tools(domain)})
+    found = sorted(_bare(domain)) or sorted({*_table(domain), *_tools(domain)})
     if found:
         raise DomainBroken(f"domain {domain.name}: {'; '.join(found)}")
+
+
+def _bare(domain: Domain) -> Iterator[str]:
+    """What stands among the tools and is none. Without a contract nothing is known of it that could be checked."""
+    for given in domain.tools:
+        if not isinstance(given, Tool):
+            name = getattr(given, "name", None) or getattr(given, "__name__", None)
+            yield (
+                f"tools: got {type(given).__name__} {name!s:.80}, which has no contract; allowed: state.tools.Tool; "
+                "make one of a LangChain tool by graph.langchain_tools.contracted, of a function by state.tools.tool"
+            )
 
 
 def _table(domain: Domain) -> Iterator[str]:
     specs = {f"{spec.kind.value}/{spec.toolset}": spec for spec in domain.table.specs}
     sections = {section.name for section in domain.instructions}
-    tools = {tool.contract.name for tool in domain.tools}
+    tools = {READ_RESULT, *(tool.contract.name for tool in domain.tools)}
     for name, spec in specs.items():
         yield from _unknown(f"decision {name}", "instruction", spec.instructions, sections)
         yield from _unknown(f"decision {name}", "tool", spec.tools, tools)
@@ -37,16 +52,35 @@ def _table(domain: Domain) -> Iterator[str]:
 def _tools(domain: Domain) -> Iterator[str]:
     offered = {tool for spec in domain.table.specs for tool in spec.tools}
     forms = {form.value for form in Form}
+    for name, times in Counter(tool.contract.name for tool in domain.tools).items():
+        if times > 1:
+            yield f"{times} tools are named {name}; rename all but one"
+    if is_offered(domain) and RESULT in domain.resources:
+        yield f"the resource {RESULT!r} is what {READ_RESULT} reads; rename the domain's own"
     for contract in (tool.contract for tool in domain.tools):
         if contract.name in forms:
             yield f"tool {contract.name} has the name of an answer form; rename it"
+        if contract.name == READ_RESULT:
+            yield f"tool {contract.name} has the name of the engine's own tool; rename it"
         if contract.roles and contract.name not in offered:
             yield f"tool {contract.name} stands in no decision: name it in the decision table, or give it no roles"
         yield from _unknown(f"tool {contract.name}", "resource", contract.resources.values(), domain.resources)
+        yield from _unknown(f"tool {contract.name}", "precondition", contract.requires, domain.preconditions)
+        for rate in contract.rates:
+            yield from _rated(contract.name, rate, domain)
         for limit in contract.limits:
             for policy in domain.policies:
                 if limit.policy_key not in policy.values:
                     yield f"tool {contract.name} needs {limit.policy_key}, which policy {policy.version} lacks"
+
+
+def _rated(name: str, rate: Rate, domain: Domain) -> Iterator[str]:
+    for policy in domain.policies:
+        value = policy.values.get(rate.policy_key)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            yield f"tool {name} needs the number {rate.policy_key}, which policy {policy.version} lacks"
+    if (rate.window_s is None) != (rate.per in ("decision", "turn")):
+        yield f"tool {name}: a rate per {rate.per} {'needs' if rate.window_s is None else 'has no'} window_s"
 
 
 def _unknown(where: str, kind: str, named: Iterable[str], known: Container[str]) -> Iterator[str]:

@@ -59,12 +59,14 @@ class Doorkeeper:
     def visitor(self, user: str, thread: str) -> Scope:
         """The scope of who may see and answer what is pending on a thread: its owner, or an approver of the tenant.
 
-        Raises UnknownThread, for a user whom the domain no longer knows too.
+        Raises UnknownThread, for a user whom the domain no longer knows too; ThreadForgotten.
         """
         try:
-            return self._identity.visitor(self._identity.principal(user), thread)
+            scope = self._identity.visitor(self._identity.principal(user), thread)
         except UnknownPrincipal:
             raise UnknownThread(thread) from None
+        self._identity.not_forgotten(scope)
+        return scope
 
     def answer(self, user: str, value: Value) -> Filter:
         """A run that answers pending calls and nothing else, also on somebody else's thread.

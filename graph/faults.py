@@ -21,6 +21,7 @@ from graph.stores.ownership import BadThreadName, UnknownThread
 from graph.stores.run_lock import LeaseLost, ThreadBusy
 from graph.stores.unavailable import StoreUnavailable, sqlite_unavailable
 from graph.tokens import UnknownTokenizer
+from graph.tool_overview import UnknownTool
 from nodes.resolve import NotOneHumanMessage
 from retrieval import faults as retrieval
 from state.domain import DomainUnavailable
@@ -40,6 +41,7 @@ _WRONG_USE = (
     NoSuchDecision,
     NotOneHumanMessage,
     TenantNeeded,
+    UnknownTool,
 )
 
 # The call was right, and something it needs is not.

@@ -1,5 +1,6 @@
 """A home holds the data of one domain; a database too, and all that it holds is keyed by one secret."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from graph.master_secret import MasterSecret
@@ -38,22 +39,35 @@ def claim_home(home: Path, domain: str) -> None:
 def claim_database(marks: SqlMarks, domain: str | None, secret: MasterSecret) -> None:
     """Mark a new database as the domain's and the secret's, or verify that it is. `domain` None was given as an object.
 
-    Several homes may share a database. With secrets of their own none could verify what another one sealed, and each
-    would store every body anew. Raises SettingsError.
+    Raises SettingsError.
     """
-    if domain is not None:
-        holds = marks.claim(_DOMAIN, domain)
-        if holds != domain:
-            raise SettingsError(
-                f"EXPEDIENTE_DATABASE_URL: got a database that holds the data of domain {holds!r}; allowed: one domain "
-                f"a database; name another database or schema for {domain!r}"
-            )
-    # A key derived for this purpose alone: it tells nothing of the others.
-    current, *before = (key.hex() for key in secret.keys("database mark"))
-    if marks.claim(_SECRET, current, before) != current:
+    held = {} if domain is None else {_DOMAIN: marks.claim(_DOMAIN, domain)}
+    current, *before = _checks(secret)
+    held[_SECRET] = marks.claim(_SECRET, current, before)
+    refuse_foreign(domain, secret, held)
+
+
+def refuse_foreign(domain: str | None, secret: MasterSecret | None, marks: Mapping[str, str]) -> None:
+    """Raises SettingsError for the marks of another domain's database, or of one that another secret keys.
+
+    Several homes may share a database. With secrets of their own none could verify what another one sealed, and each
+    would store every body anew. What is None is not asked for, and what is not marked is nobody's yet.
+    """
+    holds = marks.get(_DOMAIN, domain)
+    if domain is not None and holds != domain:
+        raise SettingsError(
+            f"EXPEDIENTE_DATABASE_URL: got a database that holds the data of domain {holds!r}; allowed: one domain "
+            f"a database; name another database or schema for {domain!r}"
+        )
+    if secret is not None and _SECRET in marks and marks[_SECRET] not in _checks(secret):
         raise SettingsError(
             "EXPEDIENTE_SECRET: got another secret than this database was written under; allowed: the same one for "
             "every process, or the former one among EXPEDIENTE_PREVIOUS_SECRETS; set it (a home keeps its own in the "
             "file `secret`); if it is lost for good, delete the row 'secret' of the table expediente_marks: open "
             "approvals are then void"
         )
+
+
+def _checks(secret: MasterSecret) -> tuple[str, ...]:
+    # A key derived for this purpose alone: it tells nothing of the others.
+    return tuple(key.hex() for key in secret.keys("database mark"))

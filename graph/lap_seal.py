@@ -74,6 +74,11 @@ class Sealing:
         in_order = sealed is not None and sealed.node in _AFTER.get(node.name, (sealed.node,))
         return Lap(digests, changed, bool(changed) or not in_order or (sealed is not None and sealed.edited))
 
+    def edited(self, scope: Scope, channels: Mapping[str, Any]) -> bool:
+        """Whether an open lap was written into from outside, as far as its seal tells before the next node runs."""
+        sealed = self._verified(scope, channels.get(CHANNEL))
+        return sealed is None or sealed.edited or _digests(SEALED, channels) != sealed.digests
+
     def shown(self, node: Node, lap: Lap, channels: Mapping[str, Any]) -> Mapping[str, Any]:
         """The channels as the node is to see them: the request says that the lap was edited; log does not see what was
         changed."""

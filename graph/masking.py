@@ -25,7 +25,11 @@ _PATTERNS = (
     ),
     (re.compile(r"(?P<kept>\bbearer\s+)(?=\S*[0-9])[a-z0-9._~+/=-]{8,}", re.IGNORECASE), rf"\g<kept>{HIDDEN}"),
     (
-        re.compile(r"(?P<kept>\bauthorization[\"']?\s*[:=]\s*[\"']?\w+\s+)(?!\[secret)[^\s\"',]{8,}", re.IGNORECASE),
+        # A variable or a placeholder of an example is none: `Bearer $TOKEN`, `Bearer <your key>`.
+        re.compile(
+            r"(?P<kept>\bauthorization[\"']?\s*[:=]\s*[\"']?\w+\s+)(?!\[secret|\$[{A-Z]|[<{])[^\s\"',]{8,}",
+            re.IGNORECASE,
+        ),
         rf"\g<kept>{HIDDEN}",
     ),
     (re.compile(r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}"), HIDDEN),
@@ -84,17 +88,18 @@ def masked(text: str) -> str:
     return text
 
 
-class Masking(logging.Filter):
-    """Masks all that a record says: message, arguments, traceback, and what was given as `extra`."""
+class _Fields(dict[str, Any]):
+    """The fields of a record. A logger adds what it is given as `extra` once the record is made: masked as it comes."""
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record through, masked."""
-        mask_record(record)
-        return True
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, _deep(value))
 
 
 def mask_record(record: logging.LogRecord) -> None:
-    """Mask a record in place. One that says nothing secret is left as it is, its arguments too."""
+    """Mask all that a record says, in place: message, arguments, traceback, stack, and what is added to it later.
+
+    One that says nothing secret is left as it is, its arguments too.
+    """
     if isinstance(record.msg, Mapping):
         record.msg = _deep(record.msg)  # a structured log's event: it stays one
     elif masked(told := _told(record)) != told:
@@ -106,9 +111,9 @@ def mask_record(record: logging.LogRecord) -> None:
             record.exc_info, record.exc_text = None, masked(trace)
     elif record.exc_text:
         record.exc_text = masked(record.exc_text)
-    for name, value in list(record.__dict__.items()):
-        if name not in _PLAIN and name not in ("msg", "args", "exc_info", "exc_text", "message"):
-            record.__dict__[name] = _deep(value)
+    if record.stack_info:
+        record.stack_info = masked(record.stack_info)
+    record.__dict__ = _Fields(record.__dict__)
 
 
 def learn(secrets: Mapping[str, Secret]) -> None:
@@ -137,12 +142,6 @@ def install() -> None:
 
     made.masks = True  # type: ignore[attr-defined]  # a mark on our own function, read above
     logging.setLogRecordFactory(made)
-    # What is given as `extra` is added after a record is made: handlers see it.
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(Masking())
-
-
-_PLAIN = frozenset(logging.makeLogRecord({}).__dict__)
 
 
 def _told(record: logging.LogRecord) -> str:
@@ -154,11 +153,22 @@ def _told(record: logging.LogRecord) -> str:
 
 def _deep(value: Any) -> Any:
     match value:
+        case None | bool() | int() | float():
+            return value
         case str():
             return masked(value)
         case Mapping():
-            return {key: _deep(inner) for key, inner in value.items()}
-        case list() | tuple():
-            return type(value)(map(_deep, value)) if type(value) in (list, tuple) else value
+            return {_deep(key): _deep(inner) for key, inner in value.items()}
+        case list() | tuple() if type(value) in (list, tuple):
+            return type(value)(map(_deep, value))
         case _:
-            return value
+            return _as_said(value)
+
+
+def _as_said(value: Any) -> Any:
+    """Any other object, or what it says of itself where that holds a secret: formatters write that out."""
+    try:
+        said = (str(value), repr(value))
+    except Exception:  # noqa: BLE001  # whoever formats the record meets the same
+        return value
+    return value if tuple(map(masked, said)) == said else masked(said[0])

@@ -1,24 +1,26 @@
 """From records and the open lap to what a caller sees: everything a turn was given, proposed, was allowed, did."""
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from langgraph.types import Interrupt
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from graph.channels import NEXT_STEP, Channels, StateUnreadable
+from graph.masking import masked
 from graph.result import AnswerShown, DecisionShown, EffectShown, ObservationShown, PendingCall, RunResult
 from state.checks.quote import unquoted
 from state.context import ContextManifest
+from state.policy import Policy
 from state.ports import ArtifactGone, Artifacts, Ledger, RecordDamaged
 from state.record import DecisionRecord
 from state.run import Scope
-from state.verdict import Denied, Verdict
+from state.verdict import Allowed, Denied, Verdict
 from state.work import PROPOSAL, Act, Answer, Clarify, Escalate, LapOutcome, Proposal, Status
 
 GONE = "gone"
 Body = TypeVar("Body")
+_RESULT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
 
 
 class Reading:
@@ -35,19 +37,26 @@ class Reading:
             return None
 
     def manifest(self, ref: str | None) -> ContextManifest | None:
-        """The manifest at an address. Raises RecordDamaged for one of another release."""
+        """The manifest at an address. Raises RecordDamaged for one of another release, or one that was changed."""
         return self._typed(ref, ContextManifest.model_validate_json)
 
+    def policy(self, ref: str | None) -> Policy | None:
+        """The policy record at an address. Raises RecordDamaged as `manifest` does."""
+        return self._typed(ref, Policy.model_validate_json)
+
     def proposal(self, ref: str | None) -> Proposal | None:
-        """The proposal at an address. Raises RecordDamaged for one of another release."""
+        """The proposal at an address. Raises RecordDamaged as `manifest` does."""
         return self._typed(ref, PROPOSAL.validate_json)
 
     def _typed(self, ref: str | None, read: Callable[[str], Body]) -> Body | None:
         text = self.body(ref) if ref else None
         try:
-            return read(text) if text else None
+            return None if text is None else read(text)
         except ValidationError:
-            raise RecordDamaged(f"the body at {ref} has a shape this version does not know") from None
+            raise RecordDamaged(
+                f"thread {self._scope.thread}: the body at {ref} has a shape this version does not know; go on with "
+                "the release that wrote it, or run `agent verify` on the thread to see what was changed"
+            ) from None
 
     def shown(self, proposal: Proposal | None, verdicts: Sequence[Verdict]) -> dict[str, JsonValue] | None:
         """A proposal as JSON. Arguments of refused calls stay references: a refused id is repeated nowhere."""
@@ -60,13 +69,23 @@ class Reading:
                 {
                     "call_id": call.call_id,
                     "tool": call.tool,
-                    "arguments": call.arguments
-                    if call.call_id in refused
-                    else unquoted(call.arguments, lambda ref: self.body(ref) or GONE),
+                    "arguments": call.arguments if call.call_id in refused else self._arguments(call.arguments),
                 }
                 for call in proposal.calls
             ]
+        elif any(isinstance(verdict, Denied) for verdict in verdicts):
+            # What was not said because it holds a secret is shown without it.
+            plain = {name: _without_secrets(value) for name, value in plain.items()}
         return plain
+
+    def _arguments(self, stored: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        return unquoted(stored, lambda ref: self.body(ref) or GONE)
+
+    def _read_back(self, verdict: Verdict) -> Verdict:
+        """A verdict with the arguments that a person changed as they were carried out."""
+        if not isinstance(verdict, Allowed) or verdict.edited is None:
+            return verdict
+        return verdict.model_copy(update={"edited": self._arguments(verdict.edited)})
 
     def decision(self, name: str, record: DecisionRecord) -> DecisionShown:
         """One filed decision with its bodies."""
@@ -82,12 +101,13 @@ class Reading:
             manifest=self.manifest(record.manifest_ref),
             missing=(),
             proposal=self.shown(self.proposal(record.proposal_ref), record.verdicts),
-            verdicts=record.verdicts,
+            verdicts=tuple(map(self._read_back, record.verdicts)),
             observations=tuple(
-                ObservationShown(**seen.model_dump(), body=json.loads(self.body(seen.ref) or "{}"))
+                ObservationShown(**seen.model_dump(), body=self._typed(seen.ref, _RESULT.validate_json) or {})
                 for seen in record.observations
             ),
             attempts=record.attempts,
+            edited=record.edited,
         )
 
     def open_decision(self, channels: Channels) -> DecisionShown | None:
@@ -107,23 +127,32 @@ class Reading:
             manifest=self.manifest(packed.ref if packed else None),
             missing=packed.missing if packed else (),
             proposal=self.shown(self.proposal(channels.proposal), channels.verdicts),
-            verdicts=channels.verdicts,
+            verdicts=tuple(map(self._read_back, channels.verdicts)),
             observations=(),
             attempts=channels.attempts,
+            edited=channels.edited or request.edited is not None,
         )
 
     def effects(self, records: Sequence[DecisionRecord]) -> tuple[EffectShown, ...]:
         """The ledger's effects that belong to these decisions, oldest first."""
         shown = {(record.parent, record.proposal_ref) for record in records}
+        edits = {
+            verdict.bound: verdict.edited
+            for record in records
+            for verdict in record.verdicts
+            if isinstance(verdict, Allowed) and verdict.edited is not None
+        }
         made = []
         for row in self._ledger.rows(self._scope.tenant, self._scope.thread):
             if (row.claim.parent, row.claim.proposal_ref) not in shown:
                 continue
             proposal = self.proposal(row.claim.proposal_ref)
             arguments: dict[str, JsonValue] = {}
-            if isinstance(proposal, Act):
-                call = proposal.calls[row.claim.ordinal]
-                arguments = unquoted(call.arguments, lambda ref: self.body(ref) or GONE)
+            calls = dict(enumerate(proposal.calls)) if isinstance(proposal, Act) else {}
+            if row.claim.key in edits:
+                arguments = self._arguments(edits[row.claim.key])
+            elif row.claim.ordinal in calls:
+                arguments = self._arguments(calls[row.claim.ordinal].arguments)
             made.append(
                 EffectShown(
                     tool=row.claim.tool,
@@ -157,6 +186,12 @@ class Reading:
             decisions=(*decisions, *((still_open,) if still_open else ())),
             effects=self.effects(records),
         )
+
+
+def _without_secrets(value: JsonValue) -> JsonValue:
+    if isinstance(value, list):
+        return [_without_secrets(inner) for inner in value]
+    return masked(value) if isinstance(value, str) else value
 
 
 def waiting_calls(thread: str, interrupts: Sequence[Interrupt]) -> tuple[tuple[str, PendingCall], ...]:

@@ -6,7 +6,7 @@ from state.context import ContextManifest
 from state.request import Attempt
 from state.tools import Observation
 from state.value import Value
-from state.verdict import Verdict
+from state.verdict import Verdict, Word
 from state.work import Status
 
 
@@ -19,7 +19,7 @@ class AnswerShown(Value):
 
 
 class PendingCall(Value):
-    """A call that waits for a person."""
+    """A call that waits for a person: what it would do, and who may say what to it."""
 
     call_id: str
     tool: str
@@ -29,6 +29,9 @@ class PendingCall(Value):
     approval_id: str
     effect: str
     reversible: bool
+    decisions: tuple[Word, ...]
+    approver_roles: tuple[str, ...]
+    self_approval: bool
     origins: dict[str, JsonValue] = {}
     rule: str = ""
     note: str = ""
@@ -41,7 +44,10 @@ class ObservationShown(Observation):
 
 
 class DecisionShown(Value):
-    """One decision as filed. `record` is null while the decision is still open, `question` when it was erased."""
+    """One decision as filed. `record` is null while the decision is still open, `question` when it was erased.
+
+    `edited` says that the lap, or the task it began from, was written into from outside.
+    """
 
     record: str | None
     index: int
@@ -57,6 +63,7 @@ class DecisionShown(Value):
     verdicts: tuple[Verdict, ...]
     observations: tuple[ObservationShown, ...]
     attempts: tuple[Attempt, ...]
+    edited: bool = False
 
 
 class EffectShown(Value):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from graph.result_reader import with_read_result
 from graph.settings import Settings
 from nodes.execute import make_execute
 from nodes.log import make_log
@@ -27,6 +28,7 @@ from state.ports import (
     Lexical,
     MemoryStore,
     Model,
+    Quotas,
     Seal,
     Secrets,
     TokenCounter,
@@ -45,6 +47,7 @@ class Ports:
     artifacts: Artifacts
     log: DecisionLog
     ledger: Ledger
+    quotas: Quotas
     seal: Seal
     secrets: Secrets
     index: Index
@@ -54,7 +57,7 @@ class Ports:
 
 def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) -> tuple[Node, ...]:
     """The eight nodes, each with exactly the ports of its row."""
-    domain = ports.domain
+    domain = with_read_result(ports.domain, ports.artifacts, ports.log)
     tools = {tool.contract.name: tool for tool in domain.tools}
     contracts = {name: tool.contract for name, tool in tools.items()}
     window = Window(window_tokens=settings.window_tokens, reserved_output_tokens=settings.reserved_output_tokens)
@@ -79,18 +82,24 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             artifacts=ports.artifacts,
             log=ports.log,
             ledger=ports.ledger,
+            quotas=ports.quotas,
+            secrets=ports.secrets,
             clock=ports.clock,
             pause=pause,
             contracts=contracts,
             policies=domain.policies,
             resources=domain.resources,
+            preconditions=domain.preconditions,
         ),
         make_execute(
             artifacts=ports.artifacts,
+            log=ports.log,
             ledger=ports.ledger,
+            quotas=ports.quotas,
             clock=ports.clock,
             secrets=ports.secrets,
             tools=tools,
+            policies=domain.policies,
         ),
         make_log(artifacts=ports.artifacts, log=ports.log, seal=ports.seal, policies=domain.policies),
     )

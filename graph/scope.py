@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from graph.stores.ownership import SqlOwnership, UnknownThread
+from graph.stores.ownership import SqlOwnership, ThreadForgotten, UnknownThread
 from state.domain import Domain
 from state.policy import Policy, effective
 from state.ports import Clock
@@ -91,8 +91,8 @@ class Identity:
     def scope(self, configurable: Mapping[str, Any], context: Mapping[str, Any] | None) -> Scope:
         """The scope of a running node. A thread nobody has becomes the caller's.
 
-        Raises UnknownPrincipal, NotAuthenticated, UnknownThread (also for somebody else's thread), ThreadNeeded,
-        BadBound.
+        Raises UnknownPrincipal, NotAuthenticated, UnknownThread (also for somebody else's thread), ThreadForgotten,
+        ThreadNeeded, BadBound.
         """
         thread = configurable.get("thread_id")
         if not thread:
@@ -102,17 +102,32 @@ class Identity:
             scope = self.visitor(actor, str(thread))
         except UnknownThread:
             scope = self.owner(actor, str(thread))
+        else:
+            self.not_forgotten(scope)
         bound = context.get("max_decisions") if context else None
         return scope if bound is None else scope.model_copy(update={"max_decisions": _bound(bound)})
 
     def owner(self, actor: Principal, thread: str) -> Scope:
-        """The scope of someone who speaks on a thread: a new one becomes the speaker's. Raises UnknownThread."""
+        """The scope of someone who speaks on a thread: a new one becomes the speaker's.
+
+        Raises UnknownThread, ThreadForgotten, BadThreadName.
+        """
         self._ownership.claim_thread(thread, actor.tenant, actor.name)
         return Scope(principal=actor, actor=actor, thread=thread)
 
     def forgotten_at(self, thread: str) -> datetime | None:
         """When what was said on a thread was erased; None while it is kept."""
         return self._ownership.forgotten_at(thread)
+
+    def not_forgotten(self, scope: Scope) -> None:
+        """For whoever runs on a thread: raises ThreadForgotten where it is closed, to all but its owner UnknownThread.
+
+        To an approver nothing waits there any more. Reading its records takes `visitor` alone.
+        """
+        at = self._ownership.forgotten_at(scope.thread)
+        if at is not None:
+            own = scope.actor.name == scope.principal.name
+            raise ThreadForgotten(scope.thread, at) if own else UnknownThread(scope.thread)
 
     def visitor(self, actor: Principal, thread: str) -> Scope:
         """The scope of someone on a thread that exists: its owner, or an approver of the owner's tenant.
@@ -124,9 +139,14 @@ class Identity:
             raise UnknownThread(thread)
         if owner.principal == actor.name:
             return Scope(principal=actor, actor=actor, thread=thread)
-        if not set(actor.roles) & set(self.policy().approver_roles):
+        if not set(actor.roles) & self._approving():
             raise UnknownThread(thread)
         return Scope(principal=self.principal(owner.principal), actor=actor, thread=thread)
+
+    def _approving(self) -> set[str]:
+        """The roles that may answer some call, by the policy or by a contract; which one, its request says."""
+        by_contract = (tool.contract.approvers.roles or () for tool in self._domain.tools)
+        return {*self.policy().approver_roles, *(role for roles in by_contract for role in roles)}
 
 
 def _bound(given: object) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from langgraph.store.base import BaseStore
+from langgraph.store.base import BaseStore, SearchItem
 from pydantic import ValidationError
 
 from state.context import DropReason
@@ -54,8 +54,11 @@ class StoreMemory:
         )
 
     def of(self, tenant: str, subject: str) -> tuple[tuple[str, MemoryRecord | None], ...]:
-        """All that is kept of one subject, by id, whatever its purpose and age; None for what cannot be read."""
-        return tuple((memory_id, _read(value)) for memory_id, value in self._own(tenant, subject))
+        """All that lies in one subject's place and below it, by id, whatever it says; None for what is no record of it.
+
+        What nobody can read, or names no subject, is found by where it lies.
+        """
+        return tuple((item.key, _read(item.value, tenant, subject)) for item in self._lying(tenant, subject))
 
     def subjects(self) -> tuple[tuple[str, str], ...]:
         """Everyone of whom something is kept, as tenant and subject."""
@@ -65,20 +68,26 @@ class StoreMemory:
         return tuple((_name(place[1]), _name(place[2])) for place in found if len(place) == 3)
 
     def remove(self, tenant: str, subject: str, memory_ids: Iterable[str]) -> None:
-        """Delete records of one subject. What is not there is passed over."""
-        for memory_id in memory_ids:
-            self._store.delete(namespace(tenant, subject), memory_id)
+        """Delete what lies in one subject's place and below it under these ids. What is not there is passed over."""
+        ids = frozenset(memory_ids)
+        for item in list(self._lying(tenant, subject)):
+            if item.key in ids:
+                self._store.delete(item.namespace, item.key)
 
     def _own(self, tenant: str, subject: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The raw records of one subject; the first check."""
         place = namespace(tenant, subject)
+        for item in self._lying(tenant, subject):
+            if item.namespace == place and _of(item.value, tenant, subject):
+                yield item.key, item.value
+
+    def _lying(self, tenant: str, subject: str) -> Iterator[SearchItem]:
+        """Whatever lies in one subject's place, and below it."""
+        place = namespace(tenant, subject)
         offset = 0
         while items := self._store.search(place, limit=PAGE, offset=offset):
-            for item in items:
-                # A store's search goes by prefix: asked for u1 it may also bring u10 and what lies below u1.
-                own = item.namespace == place and item.value.get("tenant") == tenant
-                if own and item.value.get("subject") == subject:
-                    yield item.key, item.value
+            # A store's search goes by prefix: asked for u1 it may also bring u10.
+            yield from (item for item in items if item.namespace[: len(place)] == place)
             offset += len(items)
 
 
@@ -115,9 +124,13 @@ def _name(label: str) -> str:
     return label.replace("%2E", ".").replace("%25", "%")
 
 
-def _read(value: Mapping[str, Any]) -> MemoryRecord | None:
+def _of(value: Mapping[str, Any], tenant: str, subject: str) -> bool:
+    return (value.get("tenant"), value.get("subject")) == (tenant, subject)
+
+
+def _read(value: Mapping[str, Any], tenant: str, subject: str) -> MemoryRecord | None:
     try:
-        return MemoryRecord.model_validate(value)
+        return MemoryRecord.model_validate(value) if _of(value, tenant, subject) else None
     except ValidationError:
         return None
 

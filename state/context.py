@@ -27,6 +27,10 @@ class Trust(StrEnum):
     UNTRUSTED = "untrusted"  # everything else: documents, third-party fields, model-made text
 
 
+# Whose texts are scanned for signs of an injection and for personal data (X8).
+SCANNED = (Trust.USER, Trust.UNTRUSTED)
+
+
 class Classification(StrEnum):
     """How widely a text may travel."""
 
@@ -120,11 +124,15 @@ class Masked(Value):
 
 
 class Flag(Value):
-    """A sign that a guard saw in an item's text, with how often: telemetry, never a gate."""
+    """What a guard saw in an item's text, how often, and how much it weighs where that is scored, between 0 and 1.
+
+    Telemetry, never a gate. It holds kinds and counts, never what was seen.
+    """
 
     item_id: str
     name: str
     count: int
+    score: float | None = None
 
 
 class RequestSettings(Value):

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from state.memory import MemoryRecord
 from state.policy import Policy
 from state.run import Principal, Scope
@@ -99,6 +101,7 @@ class DomainUnavailable(RuntimeError):
 
 
 Owns = Callable[[Scope, str], bool]
+Holds = Callable[[Scope, Mapping[str, JsonValue], datetime], bool]
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,8 @@ class Domain:
     """One bundle of data, tools, policy and principals.
 
     `principal` looks a name up and returns None for an unknown one. `resources` maps a resource kind to a
-    question that reads the asker's own rows only: is this id one of mine? `corpus` is a folder of documents
+    question that reads the asker's own rows only: is this id one of mine? `preconditions` are those that contracts
+    require, by name: does it hold for these arguments now? `corpus` is a folder of documents
     whose front matter says tenant, version and access. `memories` seeds the memory store.
     """
 
@@ -120,6 +124,7 @@ class Domain:
     tools: Sequence[Tool]
     corpus: Path
     resources: Mapping[str, Owns] = field(default_factory=dict)
+    preconditions: Mapping[str, Holds] = field(default_factory=dict)
     memories: Sequence[MemoryRecord] = ()
     close: Callable[[], None] = lambda: None
 

@@ -102,10 +102,18 @@ class MemoryStore(Protocol):
     def add(self, memory: MemoryRecord) -> None: ...
 
 
+class StoredBody(Value):
+    """A body as it lies there. `text` is None where its bytes are none; `intact` says that it is the one put there."""
+
+    text: str | None
+    intact: bool
+
+
 class Artifacts(Protocol):
     """Content-addressed bodies, one space per tenant. An address is a keyed hash: nothing can be guessed from it.
 
-    `get` raises ArtifactGone for an address that this tenant's space does not hold.
+    `get` raises ArtifactGone for an address that this tenant's space does not hold, RecordDamaged for a body that is no
+    text any more.
     """
 
     def put(self, tenant: str, text: str) -> str: ...
@@ -121,11 +129,11 @@ class Artifacts(Protocol):
     def get(self, tenant: str, ref: str) -> str: ...
 
     def get_all(self, tenant: str, refs: Iterable[str]) -> dict[str, str]:
-        """The texts by address, read together. Raises ArtifactGone when one of them is."""
+        """The texts by address, read together. Raises ArtifactGone when one of them is, RecordDamaged as `get`."""
         ...
 
-    def intact(self, tenant: str, ref: str) -> bool:
-        """Whether the body at an address is the one that was put there. Raises ArtifactGone."""
+    def examined(self, tenant: str, refs: Iterable[str]) -> dict[str, StoredBody]:
+        """The bodies by address, read together, each checked against its address; an erased one is left out."""
         ...
 
     def name(self, tenant: str, name: str, ref: str) -> None:
@@ -134,6 +142,10 @@ class Artifacts(Protocol):
 
     def named(self, tenant: str, name: str) -> str:
         """The address behind a public name. Raises ArtifactGone."""
+        ...
+
+    def resolved(self, tenant: str, names: Iterable[str]) -> dict[str, str]:
+        """The addresses behind public names, read together; a name that stands for nothing is left out."""
         ...
 
 
@@ -149,6 +161,10 @@ class DecisionLog(Protocol):
 
     def get_all(self, tenant: str, thread: str, records: Sequence[str]) -> tuple[DecisionRecord, ...]:
         """The records of these hashes, in their order, read together."""
+        ...
+
+    def bodies(self, tenant: str, thread: str, records: Sequence[str]) -> dict[str, bytes]:
+        """The bytes under these hashes as they lie there, read together; what is not there is left out."""
         ...
 
     def chain(self, tenant: str, thread: str, head: str | None, limit: int | None = None) -> tuple[DecisionRecord, ...]:
@@ -209,6 +225,28 @@ class Ledger(Protocol):
     def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]: ...
 
 
+class Bound(Value):
+    """A bound on calls: its name says of what and over what, `most` how much there is, `amount` what this call takes.
+
+    Counted is what was taken after `since`; all of it where that is None.
+    """
+
+    name: str
+    policy_key: str
+    most: float
+    amount: float
+    since: AwareDatetime | None = None
+
+
+class Quotas(Protocol):
+    """What calls took of their bounds, kept in the store (X8). `take` takes of all bounds or of none, and names the one
+    that would be exceeded; the same call takes once."""
+
+    def used(self, bound: Bound) -> float: ...
+
+    def take(self, call: str, bounds: Sequence[Bound], at: datetime) -> Bound | None: ...
+
+
 class Seal(Protocol):
     """Signs and checks with a key that no channel can reach."""
 
@@ -241,7 +279,7 @@ class RecordMissing(LookupError):
 
 
 class RecordDamaged(ValueError):
-    """A stored record is not what was filed: changed, moved, or of a shape this version does not know."""
+    """A stored record or a body is not what was filed: changed, moved, or of a shape this version does not know."""
 
 
 class ClaimRefused(ValueError):

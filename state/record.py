@@ -1,6 +1,8 @@
-"""The record chain: one immutable record per decision, its parent named by hash (L8)."""
+"""The record chain: one immutable record per decision, its parent named by hash, its content under a seal (L8)."""
 
-from pydantic import AwareDatetime
+import json
+
+from pydantic import AwareDatetime, Field, JsonValue
 
 from state.canonical import digest
 from state.request import Attempt
@@ -13,7 +15,9 @@ from state.work import Decision, LapOutcome, Status
 class DecisionRecord(Value):
     """What one decision was given, proposed, was allowed, did. Ids, addresses and hashes; bodies live outside.
 
-    `task_hash` is the hash of the task state after this decision: an edited state does not match it.
+    `task_hash` is the hash of the task state after this decision: an edited state does not match it. `seal` is a keyed
+    one over all the rest: a hash can be made anew by anyone, a seal by us alone. The hash covers it, so that it cannot
+    be taken off unnoticed. Records of the first releases have none, and keep their hashes: None is left out.
     """
 
     parent: str | None
@@ -35,7 +39,20 @@ class DecisionRecord(Value):
     status: Status | None = None
     task_hash: str
     edited: bool = False
+    seal: str | None = Field(default=None, exclude_if=lambda seal: seal is None)
 
     def hash(self) -> str:
         """The record's name: sha256 of its canonical JSON."""
         return digest(self)
+
+
+def under_seal(filed: bytes) -> dict[str, JsonValue]:
+    """What the seal of a record is over: all that its bytes say but the seal itself.
+
+    It is the bytes that count: a later release may know more fields. No other seal is over an object of this form.
+    Raises ValueError for bytes that are no JSON object.
+    """
+    content = json.loads(filed)
+    if not isinstance(content, dict):
+        raise ValueError("the bytes of a record are a JSON object")
+    return {"record": {name: value for name, value in content.items() if name != "seal"}}

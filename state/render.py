@@ -31,6 +31,7 @@ _TAGS_BY_SCHEME = {
     "value": "policy_value",
     "answer": "own_answer",
     "verdict": "verdict",
+    "edit": "edit",
     "capability": "capability",
     "decision": "decision",
 }

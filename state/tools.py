@@ -137,7 +137,10 @@ def untitled(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 class Observation(Value):
-    """The typed result of one call. `ref` is the address of the projected body, `artifact_ref` its public name."""
+    """The typed result of one call. `ref` is the address of the projected body, `artifact_ref` its public name.
+
+    `whole_ref` is the address of all of a body that was cut, which `{artifact_ref}/whole` names.
+    """
 
     call_id: str
     tool: str
@@ -146,8 +149,10 @@ class Observation(Value):
     at: AwareDatetime
     artifact_ref: str
     ref: str
+    whole_ref: str | None = None
     trusted_fields: tuple[str, ...] = ()
     total_bytes: int = 0
     truncated: bool = False
     effect: Effect
     arguments_digest: str
+    tries: int = 1

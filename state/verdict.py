@@ -9,14 +9,22 @@ from state.value import Value
 ANSWER = "answer"  # the call id that stands for a proposal's answer
 
 
+Word = Literal["approve", "edit", "reject"]
+
+
 class ApprovalRequest(Value):
-    """What a person is asked. `digest` binds bound arguments, tool definition, policy version and thread."""
+    """What a person is asked. `digest` binds bound arguments, tool definition, policy version and thread.
+
+    `approver_roles`, `self_approval` and `decisions` are the terms as they were asked, and as the answer is checked.
+    """
 
     approval_id: str
     requested_at: AwareDatetime
     expires_at: AwareDatetime
     digest: str
     approver_roles: tuple[str, ...]
+    self_approval: bool = False
+    decisions: tuple[Word, ...] = ("approve", "edit", "reject")
     reason: str
 
 
@@ -24,7 +32,7 @@ class Approval(Value):
     """A person's answer to an ApprovalRequest."""
 
     approval_id: str
-    decision: Literal["approve", "reject"]
+    decision: Word
     by: str
     at: AwareDatetime
 
@@ -34,7 +42,8 @@ class Allowed(Value):
 
     `opened_by` is the record of the plan lap that opened the effect, `slot` which of its steps for this tool, from 0:
     the ledger lets each step be spent once, on whichever branch. None where a person approved one more. `edited` are
-    the arguments as a person changed them; the proposal's hold where it is None.
+    the arguments as a person changed them, those that were left as they were stored as in the proposal; where it is
+    None the proposal's hold.
     """
 
     verdict: Literal["allowed"] = "allowed"

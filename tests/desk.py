@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from state.contract import Effect, Limit, OutputField
-from state.domain import Owns
+from state.domain import Holds, Owns
 from state.policy import Policy
 from state.run import Principal, Scope
 from state.tools import Tool, ToolContext, ToolError, tool
@@ -42,6 +42,8 @@ class Desk:
         made = (*_reading(self), *_writing(self))
         self.tools = {each.contract.name: each for each in made}
         self.contracts = {name: each.contract for name, each in self.tools.items()}
+        self.open = True  # whether the desk does anything today: a precondition that a contract may require
+        self.preconditions: dict[str, Holds] = {"desk_open": lambda scope, arguments, now: self.open}
         self.resources = {kind: self._owns(kind) for kind in ("order", "invoice")}
 
     def _owns(self, kind: str) -> Owns:

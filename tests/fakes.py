@@ -11,6 +11,7 @@ from pydantic import JsonValue, SecretStr
 from state.canonical import canonical_json, digest
 from state.ports import (
     ArtifactGone,
+    Bound,
     Claim,
     Claimed,
     ClaimRefused,
@@ -19,6 +20,7 @@ from state.ports import (
     RecordDamaged,
     RecordMissing,
     SecretMissing,
+    StoredBody,
 )
 from state.record import DecisionRecord
 from state.request import ModelError, Reply, Request
@@ -90,8 +92,11 @@ class FakeArtifacts:
             raise ArtifactGone(f"no body at {ref[:100]!r}: erased, or never there")
         return self.bodies[tenant, ref]
 
-    def intact(self, tenant: str, ref: str) -> bool:
-        return FakeArtifacts().put(tenant, self.get(tenant, ref)) == ref
+    def examined(self, tenant: str, refs: Iterable[str]) -> dict[str, StoredBody]:
+        found = {ref: self.bodies[tenant, ref] for ref in refs if (tenant, ref) in self.bodies}
+        return {
+            ref: StoredBody(text=text, intact=FakeArtifacts().put(tenant, text) == ref) for ref, text in found.items()
+        }
 
     def name(self, tenant: str, name: str, ref: str) -> None:
         if not name.isprintable():
@@ -107,6 +112,9 @@ class FakeArtifacts:
         if (tenant, name) not in self.names:
             raise ArtifactGone(f"nothing is named {name[:100]!r}: erased, or never there")
         return self.names[tenant, name]
+
+    def resolved(self, tenant: str, names: Iterable[str]) -> dict[str, str]:
+        return {name: self.names[tenant, name] for name in names if (tenant, name) in self.names}
 
 
 class FakeDecisionLog:
@@ -132,6 +140,9 @@ class FakeDecisionLog:
 
     def get_all(self, tenant: str, thread: str, records: Sequence[str]) -> tuple[DecisionRecord, ...]:
         return tuple(self.get(tenant, thread, record) for record in records)
+
+    def bodies(self, tenant: str, thread: str, records: Sequence[str]) -> dict[str, bytes]:
+        return {name: body for name in records if (body := self.rows.get((tenant, thread, name))) is not None}
 
     def chain(self, tenant: str, thread: str, head: str | None, limit: int | None = None) -> tuple[DecisionRecord, ...]:
         found: list[DecisionRecord] = []
@@ -177,6 +188,31 @@ class FakeLedger:
 
     def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]:
         return tuple(row for row in self.held.values() if (row.claim.tenant, row.claim.thread) == (tenant, thread))
+
+
+class FakeQuotas:
+    """What calls took, in a dict by bound and call."""
+
+    def __init__(self) -> None:
+        self.taken: dict[tuple[str, str], tuple[datetime, float]] = {}
+
+    def used(self, bound: Bound) -> float:
+        return self._used(bound, "")
+
+    def take(self, call: str, bounds: Sequence[Bound], at: datetime) -> Bound | None:
+        for bound in sorted(bounds, key=lambda one: one.name):
+            if self._used(bound, call) + bound.amount > bound.most:
+                return bound
+        for bound in bounds:
+            self.taken.setdefault((bound.name, call), (at, bound.amount))
+        return None
+
+    def _used(self, bound: Bound, call: str) -> float:
+        return sum(
+            amount
+            for (name, other), (at, amount) in self.taken.items()
+            if name == bound.name and other != call and (bound.since is None or at > bound.since)
+        )
 
 
 class FakeSeal:

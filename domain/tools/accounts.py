@@ -6,6 +6,7 @@ from domain.database import Database
 from domain.ownership import EVERY_ROLE, visible_account, visible_key
 from domain.times import stamp
 from domain.tools.arguments import AccountId, failing_typed, not_found
+from domain.tools.fields import MOMENT, one_of, read_fails
 from state.contract import Effect, OutputField
 from state.tools import Tool, ToolContext, tool
 
@@ -18,16 +19,24 @@ def account_tools(database: Database) -> tuple[Tool, ...]:
         roles=EVERY_ROLE,
         resources={"account_id": "account"},
         idempotent=True,
+        failures=read_fails("not_found"),
         output=(
-            OutputField(name="account_id", trust="system"),
-            OutputField(name="plan", trust="system"),
-            OutputField(name="standing", trust="system"),
+            OutputField(name="account_id", trust="system", required=True),
+            OutputField(name="plan", trust="system", required=True),
+            OutputField(
+                name="standing", trust="system", json_schema=one_of(("good", "overdue", "suspended")), required=True
+            ),
             OutputField(name="requests_per_minute", trust="system"),
             OutputField(name="requests_per_month", trust="system"),
-            OutputField(name="requests_left_this_month", trust="system"),
+            OutputField(
+                name="requests_left_this_month",
+                trust="system",
+                json_schema={"type": "integer", "minimum": 0},
+                required=True,
+            ),
             OutputField(name="key_in_use", trust="system"),
-            OutputField(name="customer_since", trust="system"),
-            OutputField(name="checked_at", trust="system"),
+            OutputField(name="customer_since", trust="system", json_schema=MOMENT, required=True),
+            OutputField(name="checked_at", trust="system", json_schema=MOMENT, required=True),
             OutputField(name="display_name", trust="untrusted"),
         ),
     )

@@ -11,7 +11,8 @@ from domain.ownership import STAFF, visible_account
 from domain.policy import POLICIES
 from domain.times import stamp
 from domain.tools.arguments import AccountId, effect_key, failing_typed, key_reused, not_found
-from state.contract import Effect, Limit, OutputField
+from domain.tools.fields import MOMENT, change_fails, one_of
+from state.contract import Effect, Limit, OutputField, Rate
 from state.policy import Policy, effective
 from state.tools import Tool, ToolContext, ToolError, tool
 
@@ -30,20 +31,29 @@ Currency = Annotated[
 def credit_tools(database: Database) -> tuple[Tool, ...]:
     """The tool that issues credits."""
 
+    def read_back(
+        context: ToolContext, *, account_id: AccountId, amount: Amount, currency: Currency
+    ) -> dict[str, Any] | None:
+        with failing_typed(), database.read() as connection:
+            return _already_done(connection, context, account_id, amount, currency)
+
     @tool(
         effect=Effect.WRITE,
         roles=STAFF,
         resources={"account_id": "account"},
         limits=(Limit(parameter="amount", policy_key="credit_limit"),),
+        rates=(Rate(policy_key="credits_per_day", per="actor", window_s=86_400),),
         idempotent=True,
         reversible=False,
+        read_back=read_back,
+        failures=change_fails("not_found", "not_approved", "currency_not_allowed"),
         output=(
-            OutputField(name="credit_id", trust="system"),
-            OutputField(name="account_id", trust="system"),
-            OutputField(name="amount", trust="system"),
-            OutputField(name="currency", trust="system"),
-            OutputField(name="status", trust="system"),
-            OutputField(name="issued_at", trust="system"),
+            OutputField(name="credit_id", trust="system", required=True),
+            OutputField(name="account_id", trust="system", required=True),
+            OutputField(name="amount", trust="system", json_schema={"type": "integer", "minimum": 1}, required=True),
+            OutputField(name="currency", trust="system", json_schema=one_of(_CURRENCIES), required=True),
+            OutputField(name="status", trust="system", json_schema=one_of(("issued",)), required=True),
+            OutputField(name="issued_at", trust="system", json_schema=MOMENT, required=True),
         ),
     )
     def issue_credit(

@@ -7,6 +7,7 @@ from domain.database import Database
 from domain.ownership import ADMIN, visible_key
 from domain.times import stamp
 from domain.tools.arguments import KeyId, effect_key, failing_typed, key_reused, not_found
+from domain.tools.fields import MOMENT, change_fails, one_of
 from state.contract import Effect, OutputField
 from state.tools import Tool, ToolContext, ToolError, tool
 
@@ -19,6 +20,10 @@ DELETE = """
 def deletion_tools(database: Database) -> tuple[Tool, ...]:
     """The tool that deletes keys."""
 
+    def read_back(context: ToolContext, *, key_id: KeyId) -> dict[str, Any] | None:
+        with failing_typed(), database.read() as connection:
+            return _already_done(connection, context, key_id)
+
     @tool(
         effect=Effect.WRITE,
         roles=(ADMIN,),
@@ -26,11 +31,13 @@ def deletion_tools(database: Database) -> tuple[Tool, ...]:
         confirm=True,
         idempotent=True,
         reversible=False,
+        read_back=read_back,
+        failures=change_fails("not_found", "under_review"),
         output=(
-            OutputField(name="account_id", trust="system"),
-            OutputField(name="key_id", trust="system"),
-            OutputField(name="status", trust="system"),
-            OutputField(name="deleted_at", trust="system"),
+            OutputField(name="account_id", trust="system", required=True),
+            OutputField(name="key_id", trust="system", required=True),
+            OutputField(name="status", trust="system", json_schema=one_of(("deleted",)), required=True),
+            OutputField(name="deleted_at", trust="system", json_schema=MOMENT, required=True),
         ),
     )
     def delete_api_key(context: ToolContext, *, key_id: KeyId) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from domain.database import Database
 from domain.ownership import EVERY_ROLE
 from domain.times import stamp
 from domain.tools.arguments import failing_typed
+from domain.tools.fields import MOMENT, one_of, read_fails
 from state.contract import Effect, OutputField
 from state.run import PUBLIC_TENANT
 from state.tools import Tool, ToolContext, tool
@@ -35,14 +36,25 @@ def incident_tools(database: Database) -> tuple[Tool, ...]:
         effect=Effect.READ,
         roles=EVERY_ROLE,
         idempotent=True,
+        failures=read_fails(),
         max_rows=MOST,
         output=(
-            OutputField(name="incident_id", trust="system"),
-            OutputField(name="component", trust="system"),
-            OutputField(name="status", trust="system"),
-            OutputField(name="started_at", trust="system"),
-            OutputField(name="resolved_at", trust="system"),
-            OutputField(name="checked_at", trust="system"),
+            OutputField(name="incident_id", trust="system", required=True),
+            OutputField(
+                name="component",
+                trust="system",
+                json_schema=one_of(("api", "webhooks", "dashboard", "billing")),
+                required=True,
+            ),
+            OutputField(
+                name="status",
+                trust="system",
+                json_schema=one_of(("investigating", "monitoring", "resolved")),
+                required=True,
+            ),
+            OutputField(name="started_at", trust="system", json_schema=MOMENT, required=True),
+            OutputField(name="resolved_at", trust="system", json_schema=MOMENT),
+            OutputField(name="checked_at", trust="system", json_schema=MOMENT, required=True),
             OutputField(name="title", trust="untrusted"),
             OutputField(name="summary", trust="untrusted"),
         ),

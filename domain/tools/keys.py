@@ -10,6 +10,7 @@ from domain.database import Database
 from domain.ownership import EVERY_ROLE, visible_account, visible_key
 from domain.times import stamp
 from domain.tools.arguments import AccountId, KeyId, failing_typed, not_found
+from domain.tools.fields import KEY_STATUS, MOMENT, one_of, read_fails
 from state.contract import Effect, OutputField
 from state.tools import Tool, ToolContext, ToolError, tool
 
@@ -30,14 +31,15 @@ def key_tools(database: Database) -> tuple[Tool, ...]:
         roles=EVERY_ROLE,
         resources={"account_id": "account", "key_id": "api_key"},
         idempotent=True,
+        failures=read_fails("not_found", "no_key_in_use"),
         output=(
-            OutputField(name="account_id", trust="system"),
-            OutputField(name="key_id", trust="system"),
-            OutputField(name="status", trust="system"),
+            OutputField(name="account_id", trust="system", required=True),
+            OutputField(name="key_id", trust="system", required=True),
+            OutputField(name="status", trust="system", json_schema=one_of(KEY_STATUS), required=True),
             OutputField(name="reason", trust="system"),
-            OutputField(name="revoked_at", trust="system"),
-            OutputField(name="expires_at", trust="system"),
-            OutputField(name="checked_at", trust="system"),
+            OutputField(name="revoked_at", trust="system", json_schema=MOMENT),
+            OutputField(name="expires_at", trust="system", json_schema=MOMENT),
+            OutputField(name="checked_at", trust="system", json_schema=MOMENT, required=True),
             OutputField(name="label", trust="untrusted"),
         ),
     )
@@ -76,16 +78,17 @@ def key_tools(database: Database) -> tuple[Tool, ...]:
         roles=EVERY_ROLE,
         resources={"account_id": "account"},
         idempotent=True,
+        failures=read_fails("not_found"),
         max_rows=50,
         output=(
-            OutputField(name="account_id", trust="system"),
-            OutputField(name="key_id", trust="system"),
-            OutputField(name="status", trust="system"),
+            OutputField(name="account_id", trust="system", required=True),
+            OutputField(name="key_id", trust="system", required=True),
+            OutputField(name="status", trust="system", json_schema=one_of(KEY_STATUS), required=True),
             OutputField(name="reason", trust="system"),
-            OutputField(name="in_use", trust="system"),
-            OutputField(name="created_at", trust="system"),
-            OutputField(name="expires_at", trust="system"),
-            OutputField(name="checked_at", trust="system"),
+            OutputField(name="in_use", trust="system", json_schema={"type": "boolean"}, required=True),
+            OutputField(name="created_at", trust="system", json_schema=MOMENT, required=True),
+            OutputField(name="expires_at", trust="system", json_schema=MOMENT),
+            OutputField(name="checked_at", trust="system", json_schema=MOMENT, required=True),
             OutputField(name="label", trust="untrusted"),
         ),
     )

@@ -9,6 +9,7 @@ from domain.database import Database
 from domain.ownership import EVERY_ROLE, visible_ticket
 from domain.times import stamp
 from domain.tools.arguments import TicketId, effect_key, failing_typed, key_reused, not_found
+from domain.tools.fields import MOMENT, change_fails, one_of
 from state.contract import Effect, OutputField
 from state.tools import Tool, ToolContext, ToolError, tool
 
@@ -18,15 +19,21 @@ Note = Annotated[str, Field(min_length=1, max_length=1000, description="What the
 def note_tools(database: Database) -> tuple[Tool, ...]:
     """The tool that adds notes. A note harms nobody and a person can strike it: it needs no confirmation."""
 
+    def read_back(context: ToolContext, *, ticket_id: TicketId, note: Note) -> dict[str, Any] | None:
+        with failing_typed(), database.read() as connection:
+            return _already_done(connection, context, ticket_id, note)
+
     @tool(
         effect=Effect.WRITE,
         roles=EVERY_ROLE,
         resources={"ticket_id": "ticket"},
         idempotent=True,
+        read_back=read_back,
+        failures=change_fails("not_found", "ticket_closed"),
         output=(
-            OutputField(name="ticket_id", trust="system"),
-            OutputField(name="status", trust="system"),
-            OutputField(name="written_at", trust="system"),
+            OutputField(name="ticket_id", trust="system", required=True),
+            OutputField(name="status", trust="system", json_schema=one_of(("noted",)), required=True),
+            OutputField(name="written_at", trust="system", json_schema=MOMENT, required=True),
             OutputField(name="note", trust="untrusted"),
         ),
     )

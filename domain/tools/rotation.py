@@ -8,7 +8,8 @@ from domain.database import Database
 from domain.ownership import ADMIN, visible_key
 from domain.times import stamp
 from domain.tools.arguments import KeyId, effect_key, failing_typed, key_reused, not_found
-from state.contract import Effect, OutputField
+from domain.tools.fields import MOMENT, change_fails, one_of
+from state.contract import Effect, OutputField, Rate
 from state.tools import Tool, ToolContext, ToolError, tool
 
 # A disabled key waits for a review and a pending one for its owner: neither ends by making another key.
@@ -32,19 +33,26 @@ RETIRE = """
 def rotation_tools(database: Database) -> tuple[Tool, ...]:
     """The tool that rotates keys."""
 
+    def read_back(context: ToolContext, *, key_id: KeyId) -> dict[str, Any] | None:
+        with failing_typed(), database.read() as connection:
+            return _already_done(connection, context, key_id)
+
     @tool(
         effect=Effect.WRITE,
         roles=(ADMIN,),
         resources={"key_id": "api_key"},
         confirm=True,
+        rates=(Rate(policy_key="rotations_per_hour", per="actor", window_s=3_600),),
         idempotent=True,
         reversible=False,
+        read_back=read_back,
+        failures=change_fails("not_found", "already_rotated", "not_rotatable", "no_id_left"),
         output=(
-            OutputField(name="account_id", trust="system"),
-            OutputField(name="key_id", trust="system"),
-            OutputField(name="new_key_id", trust="system"),
-            OutputField(name="status", trust="system"),
-            OutputField(name="rotated_at", trust="system"),
+            OutputField(name="account_id", trust="system", required=True),
+            OutputField(name="key_id", trust="system", required=True),
+            OutputField(name="new_key_id", trust="system", required=True),
+            OutputField(name="status", trust="system", json_schema=one_of(("rotated",)), required=True),
+            OutputField(name="rotated_at", trust="system", json_schema=MOMENT, required=True),
         ),
     )
     def rotate_api_key(context: ToolContext, *, key_id: KeyId) -> dict[str, Any]:
@@ -52,7 +60,7 @@ def rotation_tools(database: Database) -> tuple[Tool, ...]:
 
         The new value is not returned; its owner reads it once in the dashboard. The same idempotency key gives the
         same result without a second rotation. Errors: `not_found`, `already_rotated`, `not_rotatable`,
-        `idempotency_key_missing`, `idempotency_key_reused`, `unavailable`.
+        `no_id_left`, `idempotency_key_missing`, `idempotency_key_reused`, `unavailable`.
         """
         effect_key(context)
         with failing_typed(), database.write() as connection:

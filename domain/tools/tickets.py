@@ -9,6 +9,7 @@ from domain.database import Database
 from domain.ownership import EVERY_ROLE, visible_ticket, visible_tickets
 from domain.times import stamp
 from domain.tools.arguments import AccountId, TicketId, failing_typed, not_found
+from domain.tools.fields import MOMENT, one_of, read_fails
 from state.contract import Effect, OutputField
 from state.tools import Tool, ToolContext, tool
 
@@ -32,13 +33,14 @@ def ticket_tools(database: Database) -> tuple[Tool, ...]:
         roles=EVERY_ROLE,
         resources={"account_id": "account"},
         idempotent=True,
+        failures=read_fails(),
         max_rows=MOST,
         output=(
-            OutputField(name="ticket_id", trust="system"),
-            OutputField(name="account_id", trust="system"),
-            OutputField(name="status", trust="system"),
-            OutputField(name="opened_at", trust="system"),
-            OutputField(name="checked_at", trust="system"),
+            OutputField(name="ticket_id", trust="system", required=True),
+            OutputField(name="account_id", trust="system", required=True),
+            OutputField(name="status", trust="system", json_schema=one_of(("open", "closed")), required=True),
+            OutputField(name="opened_at", trust="system", json_schema=MOMENT, required=True),
+            OutputField(name="checked_at", trust="system", json_schema=MOMENT, required=True),
             OutputField(name="concern", trust="untrusted"),
         ),
     )
@@ -68,12 +70,13 @@ def ticket_tools(database: Database) -> tuple[Tool, ...]:
         roles=EVERY_ROLE,
         resources={"ticket_id": "ticket"},
         idempotent=True,
+        failures=read_fails("not_found"),
         output=(
-            OutputField(name="ticket_id", trust="system"),
-            OutputField(name="account_id", trust="system"),
-            OutputField(name="status", trust="system"),
-            OutputField(name="opened_at", trust="system"),
-            OutputField(name="checked_at", trust="system"),
+            OutputField(name="ticket_id", trust="system", required=True),
+            OutputField(name="account_id", trust="system", required=True),
+            OutputField(name="status", trust="system", json_schema=one_of(("open", "closed")), required=True),
+            OutputField(name="opened_at", trust="system", json_schema=MOMENT, required=True),
+            OutputField(name="checked_at", trust="system", json_schema=MOMENT, required=True),
             OutputField(name="concern", trust="untrusted"),
             OutputField(name="tried", trust="untrusted"),
             OutputField(name="notes", trust="untrusted"),

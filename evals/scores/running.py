@@ -7,6 +7,7 @@ from evals.case import Case
 from evals.play import CRASHED, Played, TurnPlayed
 from evals.scores.measure import Measure, Score, judged
 from evals.scores.seen import done_effects, fits, plain
+from evals.steps import NothingThere
 from graph.conversation import NothingPending
 from state.work import Status
 
@@ -34,7 +35,8 @@ def recoverability(case: Case, played: Played) -> Score | None:
     Measured where the case makes something go wrong, and where something went wrong that no case asked for.
     """
     tried = case.fixture.failures or any(
-        turn.reject or turn.after_s or turn.refused or turn.go_on or turn.rewrite for turn in case.turns
+        turn.reject or turn.answer is not None or turn.after_s or turn.refused or turn.from_outside
+        for turn in case.turns
     )
     score = judged(Measure.RECOVERABILITY, _not_recovered(case, played))
     return score if tried or score.value < 1 else None
@@ -63,7 +65,8 @@ def _not_recovered(case: Case, played: Played) -> Iterator[str]:
 def _unasked(turn: TurnPlayed) -> bool:
     """Whether an error ended a turn that the case did not ask for.
 
-    An answer to a call that does not wait is refused, whatever led there: no failure, and success has its say.
+    An answer to a call that does not wait is refused, whatever led there: no failure, and success has its say. So it
+    has where a step found nothing to begin with.
     """
-    idle = NothingPending.__name__ if turn.turn.approve or turn.turn.reject else ""
-    return turn.stopped_by not in ("", CRASHED, idle, turn.turn.refused)
+    idle = NothingPending.__name__ if turn.turn.answers else ""
+    return turn.stopped_by not in ("", CRASHED, NothingThere.__name__, idle, turn.turn.refused)

@@ -22,7 +22,10 @@ def _missed(case: Case, played: Played) -> Iterator[str]:
         yield from _ended_otherwise(turn)
     called = {run.tool for run in played.runs}
     yield from (f"{tool} was not called" for tool in case.required_tools if tool not in called)
+    yield from _ran_too_often(case, played)
     yield from _not_observed(case, played)
+    yield from _ended_calls_otherwise(case, played)
+    yield from _judged_otherwise(case, played)
     shown = sources_shown(played)
     yield from (f"{source} was in no request" for source in case.required_evidence if source not in shown)
     done = done_effects(played)
@@ -79,6 +82,42 @@ def _not_observed(case: Case, played: Played) -> Iterator[str]:
     for tool, fields in case.observed.items():
         if not any(name == tool and fields.items() <= body.items() for name, body in bodies):
             yield f"no result of {tool} shows {plain(fields)}"
+
+
+def _ran_too_often(case: Case, played: Played) -> Iterator[str]:
+    ran = Counter(run.tool for run in played.runs)
+    for tool, most in case.at_most.items():
+        if ran[tool] > most:
+            yield f"{tool} ran {ran[tool]} times, at most {most}"
+
+
+def _ended_calls_otherwise(case: Case, played: Played) -> Iterator[str]:
+    seen = [observation for decision in played.decisions for observation in decision.observations]
+    for tool, wanted in case.outcomes.items():
+        ended = tuple(one.outcome for one in seen if one.tool == tool)
+        if ended != wanted:
+            yield f"calls of {tool} ended {', '.join(ended) or 'never'}, not {', '.join(wanted)}"
+
+
+def _judged_otherwise(case: Case, played: Played) -> Iterator[str]:
+    """Verdicts are by call id, and calls stand in the proposal. What a person decided since is seen while it waits."""
+    waited = [decision for turn in played.turns for decision in turn.decisions]
+    judged = [
+        (call["tool"], verdict.rule)
+        for decision in (*waited, *played.decisions)
+        for call in _calls(decision.proposal)
+        for verdict in decision.verdicts
+        if verdict.call_id == call["call_id"]
+    ]
+    for wanted in case.ruled:
+        if (wanted.tool, wanted.rule) not in judged:
+            rules = ", ".join(dict.fromkeys(rule for tool, rule in judged if tool == wanted.tool)) or "none"
+            yield f"{wanted.tool} was judged by {rules}, not by {wanted.rule}"
+
+
+def _calls(proposal: Mapping[str, JsonValue] | None) -> Iterator[Mapping[str, JsonValue]]:
+    calls = proposal.get("calls") if proposal else None
+    yield from (call for call in calls if isinstance(call, dict)) if isinstance(calls, list) else ()
 
 
 def _rows(body: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:

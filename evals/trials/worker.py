@@ -73,7 +73,8 @@ def _without_key(tool: Tool) -> Tool:
         key = f"{context.idempotency_key}/{time.time_ns()}/{next(numbers)}"
         return tool.run(replace(context, idempotency_key=key), **arguments)
 
-    return replace(tool, contract=tool.contract.model_copy(update={"idempotent": False}), run=run)
+    contract = tool.contract.model_copy(update={"idempotent": False, "reads_back": False})
+    return replace(tool, contract=contract, run=run, read_back=None)
 
 
 def _standing(app: App, order: Order, result: RunResult, steps: tuple[str, ...], writes: int) -> Ended:

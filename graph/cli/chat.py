@@ -110,10 +110,11 @@ class _Talk:
 
     def _answers(self, result: RunResult) -> "dict[str, Answer]":
         """What is said to the pending calls, here or by whoever may."""
-        if approver_of(self._app, self._as) != self._as:
+        own = [call for call in result.pending if approver_of(self._app, result, call, self._as) == self._as]
+        if not own:
             self._say(pending_calls(self._app, result, self._as, self._model))
             return {}
-        answers = asked_for(self._screen, self._app, result, self._lines)
+        answers = asked_for(self._screen, self._app, result, own, self._lines)
         if len(answers) < len(result.pending):
             self._say(Hanging(_LEFT_WAITING, indent=0), pending_calls(self._app, result, self._as, self._model))
         return answers

@@ -1,5 +1,6 @@
 """The commands and their options. Each imports what it does when it is called, so that `--help` is quick."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -68,17 +69,26 @@ def resume(
     as_: As,
     approve: CallIds = None,
     reject: CallIds = None,
+    edit: Annotated[
+        tuple[str, str] | None,
+        Option(metavar="CALL_ID JSON", help="Approve it with other arguments: all of them, as a JSON object."),
+    ] = None,
     model: Model = None,
     json: Json = False,
 ) -> None:
-    """Approve or reject pending calls, and go on."""
+    """Approve, edit or reject pending calls, and go on."""
+    from graph.cli.approving import edit_of
     from graph.cli.turns import resume as run
 
-    both = sorted(set(approve or ()) & set(reject or ()))
+    edited = [edit[0]] if edit else []
+    given = Counter([*set(approve or ()), *set(reject or ()), *edited])
+    both = sorted(name for name, times in given.items() if times > 1)
     if both:
-        raise WrongUse(f"got --approve and --reject for {', '.join(both)}; allowed: one answer per call")
+        raise WrongUse(f"got several answers for {', '.join(both)}; allowed: one answer per call")
     answers: dict[str, Answer] = dict.fromkeys(approve or (), "approve")
     answers.update(dict.fromkeys(reject or (), "reject"))
+    if edit:
+        answers[edit[0]] = edit_of(edit[1])
     raise Exit(run(Screen(json), thread, as_=as_, answers=answers, model=model))
 
 
@@ -201,6 +211,17 @@ def corpus(
     if (as_ is None) is not everything:
         raise WrongUse("got neither or both of --as and --all; allowed: --as NAME@TENANT, or --all")
     run(Screen(json), as_=as_)
+
+
+@agent.command()
+def tools(
+    name: Annotated[str | None, Argument(metavar="NAME", help="One tool; else all of them.")] = None,
+    json: Json = False,
+) -> None:
+    """Print the contracts: who may call what, under which limits, what comes back; and tools easily confused."""
+    from graph.cli.tools import tools as run
+
+    run(Screen(json), (name,) if name else ())
 
 
 @agent.command()

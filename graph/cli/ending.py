@@ -1,5 +1,6 @@
 """How a run ends on the screen: the answer with its sources, or the calls that wait for a person."""
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -14,7 +15,6 @@ from graph.cli.screen import one_line
 from graph.cli.wording import plural, shortened, until
 from graph.result import AnswerShown, PendingCall, RunResult
 from state.checks.hidden import visible
-from state.policy import effective
 from state.work import Status
 
 if TYPE_CHECKING:
@@ -67,10 +67,9 @@ def heading_of(status: Status) -> Text:
 
 def pending_calls(app: "App", result: RunResult, as_: str, model: str | None = None) -> RenderableType:
     """Each call that waits: what it would do, where its arguments come from, and the commands that answer it."""
-    # Only the owner is shown decisions: whoever is shown none may answer, whatever the rule on self-approval.
-    approver = approver_of(app, as_, owner=bool(result.decisions))
     parts: list[RenderableType] = []
     for call in result.pending:
+        approver = approver_of(app, result, call, as_)
         parts += [pending_call(app, result, call), *_commands(result.thread, call, approver, model), Text()]
     return Group(*parts)
 
@@ -82,11 +81,11 @@ def pending_call(app: "App", result: RunResult, call: PendingCall) -> Renderable
     return Group(*_call(call, trusts, app.ports.clock.now()), Text())
 
 
-def approver_of(app: "App", as_: str, *, owner: bool = True) -> str:
-    """Who may answer: whoever acts now, if the policy lets them; else a colleague with the role."""
-    policy = effective(app.ports.domain.policies, app.ports.clock.now())
-    me, allowed = app.identity.principal(as_), set(policy.approver_roles)
-    if allowed & set(me.roles) and (policy.self_approval or not owner):
+def approver_of(app: "App", result: RunResult, call: PendingCall, as_: str) -> str:
+    """Who may answer a call: whoever acts now, if its request lets them; else a colleague with the role."""
+    me, allowed = app.identity.principal(as_), set(call.approver_roles)
+    # Only the owner is shown decisions: whoever is shown none answers for somebody else.
+    if allowed & set(me.roles) and (call.self_approval or not result.decisions):
         return as_
     others = (app.identity.principal(name) for name in app.ports.domain.principals() if name != as_)
     return next((each.name for each in others if each.tenant == me.tenant and allowed & set(each.roles)), "NAME@TENANT")
@@ -111,6 +110,7 @@ def _call(call: PendingCall, trusts: Mapping[str, str], now: datetime) -> Iterat
     yield from labelled("call", [Text.assemble((call.tool, "bold"), f" ({call.effect}, {undone})")])
     yield from labelled("with", [_argument(call, name, given, trusts) for name, given in call.arguments.items()])
     yield from labelled("why", [f"{call.reason} ({call.rule})"])
+    yield from labelled("answer", [f"{' or '.join(call.decisions) or 'none'}, by {' or '.join(call.approver_roles)}"])
     yield from labelled("until", [until(call.expires_at, now)])
     if call.note:
         yield from labelled("note", [Text(visible(call.note), style="yellow")])
@@ -130,8 +130,10 @@ def _with_trust(item: str, trusts: Mapping[str, str]) -> str:
 def _commands(thread: str, call: PendingCall, approver: str, model: str | None) -> Iterator[RenderableType]:
     said = f" --model {model}" if model else ""
     start = f"agent resume {shlex.quote(thread)} --as {shlex.quote(approver)}{said}"
-    for answer in ("approve", "reject"):
-        yield _command(f"{start} --{answer} {shlex.quote(call.call_id)}", indent=2)
+    for answer in call.decisions:
+        # Escaped to the last character: what stands in the command is what would be edited, and steers no terminal.
+        more = f" {shlex.quote(json.dumps(call.arguments))}" if answer == "edit" else ""
+        yield _command(f"{start} --{answer} {shlex.quote(call.call_id)}{more}", indent=2)
 
 
 def _command(line: str, indent: int) -> Text:

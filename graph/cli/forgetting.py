@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from graph.cli.exits import OK, SKIPPED
+from graph.cli.exits import FAILED, OK, SKIPPED
 from graph.cli.layout import Hanging, labelled
 from graph.cli.opening import opened
 from graph.cli.screen import Screen, one_line
@@ -23,13 +23,22 @@ _STAYS = (
 
 
 def forget(screen: Screen, *, subject: str, tenant: str | None, dry_run: bool) -> int:
-    """Erase what is kept of a subject, and say what was. Gives 4 where bytes of it may still lie in a file.
+    """Erase what is kept of a subject, and say what was. Gives 4 where bytes of it may still lie in a file, and 1 for a
+    name of which nothing is known.
 
     Raises TenantNeeded, ThreadBusy and what opening raises.
     """
     with opened(screen, _NO_MODEL) as app, screen.waiting("Forgetting"):
         found = app.forgetting.subject(subject, tenant, dry_run=dry_run)
-        others = _who_else(app, subject)
+        others = _who_else(app, subject, tenant)
+        person = app.ports.domain.principal(subject)
+    if not (found.known or others or (person and tenant in (None, person.tenant))):
+        where = "" if tenant is None else f" in tenant {tenant!r}"
+        screen.error(
+            f"got subject {subject!r}, of whom nothing is known{where}; allowed: a principal or an account, spelt as "
+            "it was used; correct the name, `agent doctor` lists the principals"
+        )
+        return FAILED
     return _told(screen, subject, found, others)
 
 
@@ -44,10 +53,11 @@ def expire(screen: Screen, *, dry_run: bool) -> int:
     return _told(screen, f"what is past its time (policy {policy.version} keeps {told})", found, ())
 
 
-def _who_else(app: "App", subject: str) -> tuple[str, ...]:
+def _who_else(app: "App", subject: str, tenant: str | None) -> tuple[str, ...]:
     """Principals who act for a subject that is none itself: what they said is theirs."""
-    people = (app.ports.domain.principal(name) for name in app.ports.domain.principals())
-    return tuple(one.name for one in people if one and subject in one.subjects and one.name != subject)
+    people = [one for name in app.ports.domain.principals() if (one := app.ports.domain.principal(name))]
+    there = [one for one in people if tenant in (None, one.tenant)]
+    return tuple(one.name for one in there if subject in one.subjects and one.name != subject)
 
 
 def _told(screen: Screen, whom: str, found: "Removed", others: tuple[str, ...]) -> int:
@@ -74,7 +84,11 @@ def _lines(found: "Removed", others: tuple[str, ...]) -> Iterator[Hanging]:
         yield from labelled(verb, map(one_line, _counts(found)))
     if found.shared:
         bodies = "body" if found.shared == 1 else "bodies"
-        yield from labelled("kept", [f"{found.shared} {bodies} that threads of others name too"])
+        yield from labelled("kept", [f"{found.shared} {bodies} that something which stays names too"])
+    for thread, calls in found.waiting.items():
+        ends = "would never be answered" if found.dry_run else "will never be answered"
+        approvals = "1 approval waits" if calls == 1 else f"{calls} approvals wait"
+        yield from labelled("waiting", [f"{approvals} on thread {one_line(thread)} and {ends}"])
     for note in found.left:
         yield from labelled("left", [one_line(note)])
     if others:

@@ -8,9 +8,14 @@ from graph.cli.exits import FAILED, OK, WrongUse
 from graph.cli.layout import Hanging, labelled
 from graph.cli.opening import opened
 from graph.cli.screen import Screen, one_line
-from graph.cli.wording import plural
+from graph.cli.wording import EDITED, plural
 
 _NO_MODEL = "offline"  # nothing is asked here: a thread can be read where the settings' model cannot be opened
+
+_UNSEALED = (
+    "an earlier release filed them, or somebody made them who can write the database; their hashes hold, and do not "
+    "tell which"
+)
 
 
 def replay(screen: Screen, thread: str, index: int, *, as_: str, attempt: int | None, show: bool) -> int:
@@ -27,7 +32,8 @@ def replay(screen: Screen, thread: str, index: int, *, as_: str, attempt: int | 
         told = f"decision {found.index}, attempt {found.attempt}, {one_line(found.model)} → {found.outcome}"
         screen.out.print(Text(told, style="dim"))
         lines = [*labelled("sent", [found.recorded]), *labelled("rebuilt", [found.rebuilt or "not possible"])]
-        lines += labelled("gone", map(one_line, found.gone))
+        lines += [*labelled("gone", map(one_line, found.gone)), *labelled("changed", map(one_line, found.changed))]
+        lines += labelled("edited", [EDITED] if found.edited else [])
         for line in lines:
             screen.out.print(line)
         screen.out.print(
@@ -48,6 +54,8 @@ def explain(screen: Screen, thread: str, index: int, *, as_: str, item: str | No
     total, budget = found.total_input_tokens, found.budget_tokens
     told = f"[{index}] {found.decision} · {found.rule} · {total:,} of {budget:,} tokens · policy {found.policy_version}"
     screen.out.print(Hanging(Text(told, style="dim"), indent=0))
+    if found.edited:
+        screen.out.print(Hanging(Text(EDITED, style="bold red"), indent=0))
     for why in found.items:
         label = "in  " if why.chosen else "out "
         figures = "" if why.utility is None else f" · utility {why.utility:.3f}, rank {why.rank}"
@@ -105,7 +113,7 @@ def _place(thread: str, given: str) -> tuple[str, int]:
 
 
 def verify(screen: Screen, thread: str, *, as_: str) -> int:
-    """Print what was found changed. Gives 1 where anything was."""
+    """Print what was found changed or missing. Gives 1 where anything was."""
     with opened(screen, _NO_MODEL) as app:
         from graph.inspection.verify import verify as verified
 
@@ -121,13 +129,14 @@ def verify(screen: Screen, thread: str, *, as_: str) -> int:
     )
     screen.out.print(Text(f"thread {thread} · {', '.join(counts)}", style="dim"))
     for fault in found.faults:
-        where = f"decision {fault.index}, " if fault.index is not None else ""
-        screen.out.print(Hanging(f"{where}record {fault.record[:12]}: {fault.what} {one_line(fault.how)}", "changed "))
+        screen.out.print(Hanging(one_line(fault.told), "fault   "))
     for gap in found.erased:
         screen.out.print(Hanging(one_line(gap), "erased  "))
-    screen.out.print(
-        Text("nothing was changed", style="green") if found.sound else Text("not what was filed", style="bold red")
-    )
+    for index in found.edited:
+        screen.out.print(Hanging(f"decision {index} was {EDITED}", "edited  "))
+    if found.unsealed:
+        screen.out.print(Hanging(f"{plural(found.unsealed, 'record')}: {_UNSEALED}", "no seal "))
+    screen.out.print(Text(found.told, style="bold red" if found.faults else "yellow" if found.unsealed else "green"))
     return OK if found.sound else FAILED
 
 

@@ -12,7 +12,7 @@ from graph.cli.exits import WrongUse
 from graph.cli.layout import Hanging, labelled
 from graph.cli.opening import opened
 from graph.cli.screen import Screen, one_line
-from graph.cli.wording import left_out, plural, spoken_name, went_in
+from graph.cli.wording import EDITED, guarded, left_out, plural, spoken_name, went_in
 from graph.result import DecisionShown, RunResult
 from state.checks.hidden import visible
 from state.context import ContextItem, ContextManifest, Dropped
@@ -77,17 +77,19 @@ def _question(decision: DecisionShown) -> str:
 
 def decision_in_full(decision: DecisionShown) -> RenderableType:
     """One decision with its whole working set."""
+    from graph.inspection.guards import guards_of
+
     manifest = decision.manifest
     parts: list[RenderableType] = [heading(decision)]
     if decision.record:
         parts += labelled("record", [decision.record[:_SHORT]])
+    parts += labelled("edited", [EDITED] if decision.edited else [])
     if manifest is not None:
         parts += labelled("request", [_request(manifest)])
         parts += [*labelled("in", went_in(manifest)[:1]), *_items(manifest.items)]
         parts += [*labelled("left out", [left_out(manifest)]), *_dropped(manifest.dropped)]
-        for flag in manifest.flags:
-            parts += labelled("flag", [f"{spoken_name(flag.name)} ×{flag.count} in {one_line(flag.item_id)}"])
     parts += labelled("missing", decision.missing)
+    parts += labelled("guards", guarded(guards_of(decision)))
     return Group(*parts, *what_came(decision, in_full=True), *labelled("said", _said(decision)), Text())
 
 

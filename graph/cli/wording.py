@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 from rich.text import Text
@@ -14,6 +15,10 @@ from state.request import Attempt
 from state.verdict import Accepted, Allowed, Denied, Verdict
 from state.work import PROPOSAL, Act, Answer, Clarify, Escalate, Plan, Search
 
+if TYPE_CHECKING:
+    from graph.inspection.guards import Guards
+
+EDITED = "edited from outside: what it shows is not only what the agent did"
 _SHOWN_CHARS = 60
 _TOLD_ELSEWHERE = ("tool", "artifact_ref")
 
@@ -54,6 +59,17 @@ def left_out(manifest: ContextManifest) -> str:
     return "; ".join(parts) or "nothing"
 
 
+def guarded(found: "Guards") -> list[str]:
+    """What the checks around a model call did not let pass in silence, and how many found nothing."""
+    lines = []
+    for group, guard in found.raised():
+        figures = "" if guard.count is None else f" ×{guard.count}"
+        figures += "" if guard.score is None else f" ({guard.score:.2f})"
+        told = f"{group}: {spoken_name(guard.check)}{figures}"
+        lines.append(f"{told} {'in' if group == 'input' else 'of'} {one_line(guard.subject)}, {guard.outcome}")
+    return [*lines, f"{found.passed} passed"]
+
+
 def shortened(given: JsonValue) -> str:
     """One argument or field in one line. A refused argument is a reference: its value is repeated nowhere."""
     if isinstance(given, Mapping) and given.get("quote") == "turn":
@@ -92,6 +108,9 @@ def verdict(given: Verdict) -> Text:
             return Text.assemble(("accepted", "green"), f" by {given.rule}")
         case Allowed():
             by = f", approved by {given.approval.by}" if given.approval else ""
+            if given.approval and given.edited is not None:
+                changed = ", ".join(f"{one_line(name)}={shortened(value)}" for name, value in given.edited.items())
+                by = f", edited by {given.approval.by}: {changed}"
             return Text.assemble(("allowed", "green"), f" by {given.rule}{by}")
         case Denied():
             by = f" ({given.approval.by})" if given.approval else ""

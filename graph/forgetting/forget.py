@@ -12,8 +12,8 @@ from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from graph.forgetting.naming import decided_at
-from graph.forgetting.reach import MEMORIES, Reach
+from graph.forgetting.naming import decided_at, named
+from graph.forgetting.reach import Reach
 from graph.forgetting.shred import ON_SERVER, shredded
 from graph.stores.artifacts import SqlArtifacts
 from graph.stores.forgotten import ERASED, MEMORY, SUBJECT, THREAD, SqlForgotten
@@ -31,17 +31,20 @@ class TenantNeeded(ValueError):
 
 
 class Removed(Value):
-    """What was removed, or would be: counts by kind. `shared` bodies stay, because other threads name them too.
+    """What was removed, or would be: counts by kind. `shared` bodies stay, because what stays names them too.
 
-    `left` says where bytes of it may still lie.
+    `known` is False for a subject of which nothing is kept and nothing was forgotten before. `waiting` counts the calls
+    that wait for a person and never get an answer now, by thread. `left` says where bytes of it may still lie.
     """
 
     dry_run: bool
+    known: bool = True
     threads: tuple[str, ...] = ()
     checkpoints: int = 0
     memories: int = 0
     bodies: dict[str, int] = {}
     shared: int = 0
+    waiting: dict[str, int] = {}
     left: tuple[str, ...] = ()
 
     @property
@@ -83,8 +86,11 @@ class Forgetting:
             raise TenantNeeded(
                 f"got {subject!r}, who is known in several tenants; allowed: one of {', '.join(sorted(known))}; name it"
             )
+        places = sorted(known if tenant is None else known & {tenant})
+        if not places:
+            return Removed(dry_run=dry_run, known=False)
         found = Removed(dry_run=dry_run)
-        for place in sorted(known if tenant is None else known & {tenant}):
+        for place in places:
             threads = tuple(owner.thread for owner in owned if owner.tenant == place)
             kept = [memory_id for memory_id, _ in self._memory.of(place, subject)]
             found = self._removed(place, threads, {subject: kept}, dry_run, subject)
@@ -103,6 +109,18 @@ class Forgetting:
         )
         return found if dry_run else found.model_copy(update={"left": self._bytes_left()})
 
+    def late(self, tenant: str, thread: str, brought: Any) -> None:
+        """Erase what a node put while its thread was being forgotten: nothing names it but what it brought."""
+        others = self._kept(tenant, (thread,))
+        reached = self._reach.of(tenant, (thread,), others, beside=tuple(named(brought)))
+        self._artifacts.erase(tenant, reached.bodies)
+        self._bytes_left()
+
+    def _kept(self, tenant: str, threads: Sequence[str]) -> list[str]:
+        """The threads that stay. What only forgotten ones still name, nobody needs."""
+        gone = {name for of, name in self._forgotten.names(THREAD) if of == tenant}.union(threads)
+        return [one.thread for one in self._ownership.all() if one.tenant == tenant and one.thread not in gone]
+
     def _removed(
         self,
         tenant: str,
@@ -113,37 +131,36 @@ class Forgetting:
     ) -> Removed:
         done = self._forgotten.names(ERASED)
         fresh = tuple(thread for thread in threads if (tenant, thread) not in done)
-        # What only forgotten threads still name, nobody needs.
-        gone = {name for of, name in self._forgotten.names(THREAD) if of == tenant}.union(threads)
-        others = [one.thread for one in self._ownership.all() if one.tenant == tenant and one.thread not in gone]
+        others = self._kept(tenant, threads)
         if not dry_run:
             self._forgotten.mark(THREAD, tenant, threads)
             self._forgotten.mark(SUBJECT, tenant, [subject] if subject else [])
             for thread in threads:
                 with self._run_lock.holding(thread):
-                    pass  # no run is on it, and the mark lets none begin
+                    pass  # no run that took the lock is on it, and the mark lets none begin
         # What only grew old stays in the conversations it was shown in, as long as those are kept.
         shown = self._as_shown(tenant, subject) if subject else ()
-        reached = self._reach.of(tenant, threads, others, subject)
-        bodies = {**dict.fromkeys(self._artifacts.present(tenant, shown), MEMORIES), **reached.bodies}
+        reached = self._reach.of(tenant, threads, others, subject=subject, shown=shown)
+        waiting = {thread: calls for thread in threads if (calls := self._reach.waiting(thread))}
         checkpoints = sum(map(self._reach.checkpoints, threads))
         if not dry_run:
-            self._artifacts.erase(tenant, bodies)
+            self._artifacts.erase(tenant, reached.bodies)
             for thread in threads:
                 self._saver.delete_thread(thread)
             for name, ids in memories.items():
                 self._forgotten.mark(MEMORY, tenant, ids)  # a seeded one is not seeded again
                 self._memory.remove(tenant, name, ids)
             # A run on another thread may have shown a memory meanwhile.
-            self._artifacts.erase(tenant, shown)
+            self._artifacts.erase(tenant, reached.memories)
             self._forgotten.mark(ERASED, tenant, threads)
         return Removed(
             dry_run=dry_run,
             threads=fresh,
             checkpoints=checkpoints,
             memories=sum(map(len, memories.values())),
-            bodies=dict(sorted(Counter(bodies.values()).items())),
+            bodies=dict(sorted(Counter(reached.bodies.values()).items())),
             shared=reached.shared,
+            waiting=waiting,
         )
 
     def _as_shown(self, tenant: str, subject: str) -> tuple[str, ...]:
@@ -202,5 +219,6 @@ def _together(parts: Sequence[Removed], dry_run: bool) -> Removed:
         memories=summed(lambda part: part.memories),
         bodies=dict(sorted(bodies.items())),
         shared=summed(lambda part: part.shared),
+        waiting={thread: calls for part in parts for thread, calls in part.waiting.items()},
         left=tuple(dict.fromkeys(note for part in parts for note in part.left)),
     )

@@ -28,6 +28,8 @@ _KINDS = {
     "questions": "proposals",
     "observations": "results",
     "result_ref": "results",
+    "whole_ref": "results",
+    "edited": "edits",
     "query_refs": "searches",
     "queries": "searches",
 }

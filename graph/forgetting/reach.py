@@ -5,12 +5,13 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.checkpoint.serde.types import INTERRUPT
 
 from graph.forgetting.naming import MANIFEST, POLICY, SNAPSHOT, Item, Named, beside_items, items, named, plain
 from graph.stores.artifacts import SqlArtifacts
 from graph.stores.records import SqlDecisionLog
 from state.context import Kind
-from state.ports import ArtifactGone, Ledger
+from state.ports import ArtifactGone, Ledger, RecordDamaged
 from state.value import Value
 
 MEMORIES = "memories"
@@ -18,10 +19,15 @@ _ITEMS = {Kind.MEMORY.value: MEMORIES, Kind.TOOL.value: "results"}
 
 
 class Reached(Value):
-    """Bodies by address, each with what it is; and how many more are kept because other threads name them too."""
+    """Bodies by address, each with what it is; and how many more are kept because what stays names them too.
+
+    `memories` are the addresses where a subject's memories may lie and nothing else does, whether a body is there or
+    not.
+    """
 
     bodies: dict[str, str]
     shared: int
+    memories: tuple[str, ...]
 
 
 class Reach:
@@ -32,33 +38,55 @@ class Reach:
     ) -> None:
         self._artifacts, self._log, self._ledger, self._saver = artifacts, log, ledger, saver
 
-    def of(self, tenant: str, own: Sequence[str], others: Sequence[str], subject: str | None = None) -> Reached:
+    def of(
+        self,
+        tenant: str,
+        own: Sequence[str],
+        others: Sequence[str],
+        *,
+        subject: str | None = None,
+        shown: Iterable[str] = (),
+        beside: Iterable[Named] = (),
+    ) -> Reached:
         """What the threads `own` alone name; and every memory of `subject`, in whatever thread it was shown.
+
+        `shown` are the addresses that its memories have when they are shown; `beside` is what the threads name beside
+        what is stored of them. A body of the same words may be something else too, since its address is made of them:
+        what another thread names as anything but this subject's memory stays.
 
         Manifests and policy records are left: they hold ids and figures, and no text. So are the operator's texts and
         documents. Other threads are followed from all their records, and from where they stand now.
         """
-        roots = list(self._roots(tenant, frozenset(own), self._history(own)))
+        roots = [*self._roots(tenant, frozenset(own), self._history(own)), *beside]
         mine = {ref: kind for kind, ref in roots if kind not in (MANIFEST, POLICY)}
         for named_as, item in self._followed(tenant, roots):
             if named_as.kind not in (MANIFEST, POLICY) and not (item is not None and item.of_nobody):
                 mine.setdefault(named_as.ref, named_as.kind)
-        memories: dict[str, str] = {}
+        memories = dict.fromkeys(shown, MEMORIES)
         theirs: set[str] = set()
         for named_as, item in self._followed(tenant, self._roots(tenant, frozenset(others), self._standing(others))):
             if item is not None and item.remembers(subject):
                 memories[named_as.ref] = MEMORIES
             else:
                 theirs.add(named_as.ref)
-        alone = {ref: kind for ref, kind in mine.items() if ref not in theirs}
-        found = {**alone, **memories}
+        found = {ref: kind for ref, kind in {**mine, **memories}.items() if ref not in theirs}
         there = self._artifacts.present(tenant, found)
-        shared = len(self._artifacts.present(tenant, mine.keys() - found.keys()))
-        return Reached(bodies={ref: kind for ref, kind in found.items() if ref in there}, shared=shared)
+        return Reached(
+            bodies={ref: kind for ref, kind in found.items() if ref in there},
+            shared=len(self._artifacts.present(tenant, (mine.keys() | memories.keys()) & theirs)),
+            memories=tuple(ref for ref in memories if ref not in theirs),
+        )
 
     def checkpoints(self, thread: str) -> int:
         """How many checkpoints a thread has."""
         return sum(1 for _ in self._saver.list(_config(thread)))
+
+    def waiting(self, thread: str) -> int:
+        """How many calls wait for a person where a thread stands."""
+        newest = self._saver.get_tuple(_config(thread))
+        writes = newest.pending_writes if newest is not None else None
+        asked = [each.value for _, channel, value in writes or () if channel == INTERRUPT for each in value]
+        return sum(len(each["approvals"]) for each in asked if isinstance(each, dict) and "approvals" in each)
 
     def _roots(self, tenant: str, threads: frozenset[str], checkpoints: Iterable[CheckpointTuple]) -> Iterator[Named]:
         for thread, body in self._log.filed(tenant):
@@ -83,18 +111,17 @@ class Reach:
                 yield newest
 
     def _followed(self, tenant: str, roots: Iterable[Named]) -> Iterator[tuple[Named, Item | None]]:
-        """The roots, and what the manifests and snapshots among them name."""
-        seen: set[str] = set()
-        for root in roots:
-            if root.ref in seen:
-                continue
-            seen.add(root.ref)
+        """The roots, and what the manifests and snapshots among them name.
+
+        The same words have one address, whatever they are: each is followed as everything it was named as.
+        """
+        for root in dict.fromkeys(roots):
             yield root, None
             if root.kind not in (MANIFEST, SNAPSHOT):
                 continue
             try:
                 body = self._artifacts.get(tenant, root.ref)
-            except ArtifactGone:
+            except (ArtifactGone, RecordDamaged):  # `agent verify` names what was spoilt
                 continue
             for item in items(body):
                 yield Named(_ITEMS.get(item.kind, "items"), item.ref), item

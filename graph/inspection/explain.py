@@ -6,7 +6,6 @@ from html import escape
 from graph.app import App
 from graph.inspection.finding import NoSuchDecision, decision_of
 from state.context import ContextItem, ContextManifest, Dropped, DropReason
-from state.policy import Policy
 from state.value import Value
 
 _FEATURES = ("relevance", "authority", "freshness", "redundancy", "injection_risk")
@@ -47,7 +46,8 @@ class Why(Value):
 
 
 class Explanation(Value):
-    """One decision explained. `weights` are null where the policy record was erased."""
+    """One decision explained. `weights` are null where the policy record was erased; `edited` says that the lap was
+    written into from outside."""
 
     thread: str
     index: int
@@ -58,6 +58,7 @@ class Explanation(Value):
     total_input_tokens: int
     weights: dict[str, float] | None
     items: tuple[Why, ...]
+    edited: bool = False
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -66,8 +67,9 @@ class Explanation(Value):
             f"<td>{'' if why.utility is None else f'{why.utility:.3f}'}</td><td>{escape(why.rule)}</td></tr>"
             for why in self.items
         )
+        edited = ", <b>edited from outside</b>" if self.edited else ""
         return (
-            f"<p>decision {self.index} {escape(self.decision)}, by rule {escape(self.rule)}: "
+            f"<p>decision {self.index} {escape(self.decision)}, by rule {escape(self.rule)}{edited}: "
             f"{self.total_input_tokens} of {self.budget_tokens} tokens</p>"
             "<table><tr><th></th><th>source</th><th>tokens</th><th>rank</th><th>utility</th><th>why</th></tr>"
             f"{rows}</table>"
@@ -77,7 +79,8 @@ class Explanation(Value):
 def explain(app: App, thread: str, index: int, *, as_: str, item: str | None = None) -> Explanation:
     """Why a decision's request holds what it holds; `item` narrows it to one item id or source.
 
-    Raises UnknownPrincipal, UnknownThread, NoSuchDecision for a decision, a request or an item that is not there.
+    Raises UnknownPrincipal, UnknownThread, NoSuchDecision for a decision, a request or an item that is not there;
+    RecordDamaged where a body was changed so that it cannot be read.
     """
     decision, reading = decision_of(app, thread, index, as_)
     manifest = decision.manifest
@@ -89,7 +92,7 @@ def explain(app: App, thread: str, index: int, *, as_: str, item: str | None = N
         if not whys:
             known = ", ".join(dict.fromkeys(why.item_id for why in _whys(manifest)))
             raise NoSuchDecision(f"got item {item!r}; decision {index} knows: {known}")
-    policy = reading.body(manifest.policy_ref)
+    policy = reading.policy(manifest.policy_ref)
     return Explanation(
         thread=thread,
         index=index,
@@ -98,8 +101,9 @@ def explain(app: App, thread: str, index: int, *, as_: str, item: str | None = N
         policy_version=manifest.policy_version,
         budget_tokens=manifest.budget_tokens,
         total_input_tokens=manifest.total_input_tokens,
-        weights=None if policy is None else Policy.model_validate_json(policy).weights.model_dump(),
+        weights=None if policy is None else policy.weights.model_dump(),
         items=whys,
+        edited=decision.edited,
     )
 
 

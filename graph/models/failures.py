@@ -11,6 +11,7 @@ from typing import Literal, Protocol, runtime_checkable
 from langchain_core import exceptions as core
 from pydantic import SecretStr
 
+from graph.masking import masked as said
 from state.request import AttemptOutcome, ModelError
 
 Failure = Literal["unauthorised", "unreachable", "context_too_long", "refused", "model_error"]
@@ -57,7 +58,7 @@ def failure(error: Exception, secrets: Sequence[SecretStr] = ()) -> ModelError:
     advice = _NEXT[name]
     if name == "model_error":
         advice = _NEXT_BY_STATUS.get(status, advice)
-    facts = ", ".join((str(status) if status else type(error).__name__, *codes))
+    facts = said(", ".join((str(status) if status else type(error).__name__, *codes)))
     what, _, next_step = advice.partition("; ")
     return ModelError(AttemptOutcome(name=name, detail=f"{what} ({masked(facts, secrets)}); {next_step}"))
 

@@ -4,12 +4,13 @@ import hmac
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Any
 
 from sqlalchemy import Engine, bindparam, delete, select
 
 from graph.stores.engine import batched, insert_or_ignore, transaction
 from graph.stores.schema import artifact_names, artifacts
-from state.ports import ArtifactGone, NameTaken
+from state.ports import ArtifactGone, NameTaken, RecordDamaged, StoredBody
 
 # Addresses and names also come from channels and from models: what cannot be one is not asked for.
 _ADDRESS = re.compile(r"art-[0-9a-f]{64}")
@@ -36,7 +37,11 @@ class SqlArtifacts:
         self._present = select(own.ref).where(*these)
         self._get_all = select(own.ref, own.body).where(*these)
         self._erase = delete(artifacts).where(*these)
-        self._named = select(named.ref).where(named.tenant == bindparam("tenant"), named.name == bindparam("name"))
+        of_tenant = named.tenant == bindparam("tenant")
+        self._named = select(named.ref).where(of_tenant, named.name == bindparam("name"))
+        self._resolved = select(named.name, named.ref).where(
+            of_tenant, named.name.in_(bindparam("names", expanding=True))
+        )
         # One statement names a body only if it is there, and only if the name is free.
         stored = select(own.tenant, bindparam("name", type_=named.name.type), own.ref)
         self._name = (
@@ -75,32 +80,44 @@ class SqlArtifacts:
         return address(self._secret, tenant, encoded(text))
 
     def get_all(self, tenant: str, refs: Iterable[str]) -> dict[str, str]:
-        """The texts by address, read in one statement. Raises ArtifactGone when one of them is, as `get` does."""
+        """The texts by address, read in one statement. Raises ArtifactGone when one of them is, and as `get` does."""
         wanted = list(dict.fromkeys(refs))
         for ref in wanted:
             if not _ADDRESS.fullmatch(ref):
                 raise _gone(ref)
         with self._engine.connect() as connection:
             rows = connection.execute(self._get_all, {"tenant": tenant, "refs": wanted}).all()
-        found = {row.ref: row.body.decode(errors="replace") for row in rows}
+        found = {row.ref: _text(row.ref, row.body) for row in rows}
         for ref in wanted:
             if ref not in found:
                 raise _gone(ref)
         return found
 
     def get(self, tenant: str, ref: str) -> str:
-        """The text at an address. Raises ArtifactGone, in the same words whether or not another tenant has it."""
+        """The text at an address. Raises ArtifactGone, in the same words whether or not another tenant has it, and
+        RecordDamaged for a body that is no text: what was put there was."""
         if not _ADDRESS.fullmatch(ref):
             raise _gone(ref)
         with self._engine.connect() as connection:
-            body: bytes | None = connection.scalar(self._get, {"tenant": tenant, "ref": ref})
+            body: Any = connection.scalar(self._get, {"tenant": tenant, "ref": ref})
         if body is None:
             raise _gone(ref)
-        return body.decode(errors="replace")
+        return _text(ref, body)
 
-    def intact(self, tenant: str, ref: str) -> bool:
-        """Whether the body at an address is the one that was put there. Raises ArtifactGone."""
-        body = encoded(self.get(tenant, ref))
+    def examined(self, tenant: str, refs: Iterable[str]) -> dict[str, StoredBody]:
+        """The bodies by address, each checked against its address, some hundred in one statement; an erased one is left
+        out. It is the bytes that are checked: two that are no text would decode to one and the same."""
+        found: dict[str, StoredBody] = {}
+        asked = sorted({ref for ref in refs if _ADDRESS.fullmatch(ref)})
+        with self._engine.connect() as connection:
+            for some in batched(asked):
+                for row in connection.execute(self._get_all, {"tenant": tenant, "refs": some}):
+                    found[row.ref] = StoredBody(text=_decoded(row.body), intact=self._is_at(tenant, row.body, row.ref))
+        return found
+
+    def _is_at(self, tenant: str, body: Any, ref: str) -> bool:
+        if not isinstance(body, bytes):
+            return False
         return any(hmac.compare_digest(address(secret, tenant, body), ref) for secret in self._secrets)
 
     def present(self, tenant: str, refs: Iterable[str]) -> frozenset[str]:
@@ -152,9 +169,36 @@ class SqlArtifacts:
             raise ArtifactGone(f"nothing is named {name[:_ECHOED]!r}: erased, or never there")
         return ref
 
+    def resolved(self, tenant: str, names: Iterable[str]) -> dict[str, str]:
+        """The addresses behind public names, some hundred in one statement; one that stands for nothing is left out."""
+        found: dict[str, str] = {}
+        with self._engine.connect() as connection:
+            for some in batched(sorted({name for name in names if name.isprintable()})):
+                rows = connection.execute(self._resolved, {"tenant": tenant, "names": some})
+                found.update((row.name, row.ref) for row in rows)
+        return found
+
 
 def _gone(ref: str) -> ArtifactGone:
     return ArtifactGone(f"no body at {ref[:_ECHOED]!r}: erased, or never there")
+
+
+def _decoded(body: Any) -> str | None:
+    """A stored body as text. Others can put into a column what we never do: a value of another type, any bytes."""
+    try:
+        return body.decode() if isinstance(body, bytes) else None
+    except UnicodeDecodeError:
+        return None
+
+
+def _text(ref: str, body: Any) -> str:
+    text = _decoded(body)
+    if text is None:
+        raise RecordDamaged(
+            f"the body at {ref} was changed after it was stored: got {type(body).__name__} that is no text; run "
+            "`agent verify` on the thread to see what else was changed, and restore the database from a backup"
+        )
+    return text
 
 
 def encoded(text: str) -> bytes:

@@ -3,7 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, InternalError, Operational
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.schema import Table
 
-from graph.stores.migrations import bring_up_to_date
+from graph.stores.migrations import Admit, bring_up_to_date, usable
 from graph.stores.unavailable import StoreUnavailable, driver_missing, server_unavailable, sqlite_unavailable
 from graph.stores.url import database_url, on_server, server_arguments, spelt
 
@@ -45,25 +45,41 @@ class Database:
         self.durable.dispose()
 
 
-def open_database(target: Path | str, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Database:
+def open_database(target: Path | str, busy_timeout_s: float = BUSY_TIMEOUT_S, admit: Admit | None = None) -> Database:
     """Open a SQLite file (a path or `sqlite:///…`) or PostgreSQL (`postgresql://…`), its schema brought up to date.
 
-    Raises StoreUnavailable for a missing folder, a locked, read-only, damaged or foreign database, or a server that
-    does not answer; SchemaTooNew for a database of a later release.
+    `admit` is given the marks of a database that has some, before anything in it is changed, and raises for one that
+    belongs to somebody else. Raises that; StoreUnavailable for a missing folder, a locked, read-only, damaged,
+    half-made or foreign database, or a server that does not answer; SchemaTooNew for a database of a later release.
     """
     url = database_url(target)
     where = spelt(url)
-    everyday = durable = None
-    try:
+    with ExitStack() as undone, _translating(where):
         everyday = _engine(url, where, "NORMAL", busy_timeout_s)
+        undone.callback(everyday.dispose)
         durable = _engine(url, where, "FULL", busy_timeout_s)
-        _prepare(everyday, where, busy_timeout_s)
-    except (StoreUnavailable, DBAPIError, sqlite3.Error, ModuleNotFoundError) as error:
-        for engine in (everyday, durable):
-            if engine is not None:
-                engine.dispose()
-        raise _translated(where, error) from None
+        undone.callback(durable.dispose)
+        _prepare(everyday, where, busy_timeout_s, admit)
+        undone.pop_all()
     return Database(everyday, durable)
+
+
+def found_version(target: Path | str, admit: Admit | None = None) -> int | None:
+    """The schema version of a database, of which nothing is made or changed; None for one without tables of ours.
+
+    Raises what `open_database` raises, but not for what only writing would show.
+    """
+    url = database_url(target)
+    where = spelt(url)
+    if not on_server(url) and "uri" not in url.query and not Path(where).exists():
+        return None  # connecting would make the file
+    with _translating(where):
+        engine = _engine(url, where, "NORMAL", BUSY_TIMEOUT_S)
+        try:
+            with engine.connect() as connection:
+                return usable(connection, where, admit)
+        finally:
+            engine.dispose()
 
 
 def insert_or_ignore(engine: Engine, table: Table) -> sqlite.Insert | postgresql.Insert:
@@ -124,6 +140,14 @@ def _engine(url: URL, where: str, synchronous: str, busy_timeout_s: float) -> En
     return engine
 
 
+@contextmanager
+def _translating(where: str) -> Iterator[None]:
+    try:
+        yield
+    except (StoreUnavailable, DBAPIError, sqlite3.Error, ModuleNotFoundError) as error:
+        raise _translated(where, error) from None
+
+
 def _translated(where: str, error: Exception) -> StoreUnavailable:
     if isinstance(error, StoreUnavailable):
         return error
@@ -135,12 +159,13 @@ def _translated(where: str, error: Exception) -> StoreUnavailable:
     return server_unavailable(where, original or error)
 
 
-def _prepare(engine: Engine, where: str, busy_timeout_s: float) -> None:
+def _prepare(engine: Engine, where: str, busy_timeout_s: float, admit: Admit | None) -> None:
     with engine.connect() as connection:
+        usable(connection, where, admit)  # before anything is changed, the journal mode too
         if engine.dialect.name == "sqlite":
             _use_wal(connection, where, busy_timeout_s)
         with _exclusively(connection):
-            bring_up_to_date(connection, where)
+            bring_up_to_date(connection, where, admit)
 
 
 def _use_wal(connection: Connection, where: str, busy_timeout_s: float) -> None:

@@ -6,7 +6,7 @@ from sqlalchemy import Engine, bindparam, select, update
 
 from graph.stores.engine import insert_or_ignore
 from graph.stores.schema import claims
-from state.ports import Claim, Claimed, ClaimRefused, LedgerRow
+from state.ports import Claim, Claimed, ClaimRefused, LedgerRow, RecordDamaged
 
 _FIELDS = tuple(Claim.model_fields)
 # What a claim is about. Left out: its call id, since a model that is asked again may name the same call anew;
@@ -77,15 +77,21 @@ class SqlLedger:
             raise ClaimRefused(f"the effect of {key} is already {held.state}; that never changes")
 
     def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]:
-        """Every effect of a thread, in the order of the claims."""
-        with self._engine.connect() as connection:
-            found = connection.execute(self._rows, {"tenant": tenant, "thread": thread}).all()
-        return tuple(
-            LedgerRow(
-                claim=Claim(**{name: row._mapping[name] for name in _FIELDS}),
-                state=row.state,
-                at=row.at,
-                result_ref=row.result_ref,
+        """Every effect of a thread, in the order of the claims. Raises RecordDamaged for a row that is none."""
+        try:
+            with self._engine.connect() as connection:
+                found = connection.execute(self._rows, {"tenant": tenant, "thread": thread}).all()
+            return tuple(
+                LedgerRow(
+                    claim=Claim(**{name: row._mapping[name] for name in _FIELDS}),
+                    state=row.state,
+                    at=row.at,
+                    result_ref=row.result_ref,
+                )
+                for row in found
             )
-            for row in found
-        )
+        except (TypeError, ValueError):  # a column of another type, a time that is none
+            raise RecordDamaged(
+                f"thread {thread}: a row of its ledger was changed after it was written; restore the database from a "
+                "backup"
+            ) from None

@@ -1,13 +1,17 @@
 """From one schema version to the next: ordered steps, all in the one transaction in which a database is opened."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sqlalchemy import Connection, insert, inspect, select, update
 
-from graph.stores.schema import SCHEMA_VERSION, metadata, schema_version
+from graph.stores.schema import SCHEMA_VERSION, forgotten, marks, metadata, schema_version, uses
 from graph.stores.unavailable import StoreUnavailable
 
 Step = Callable[[Connection], None]
+# Raises for the marks of a database that is not this deployment's.
+Admit = Callable[[Mapping[str, str]], None]
+# The version that brought a table; the others are there from the first on.
+_SINCE = {marks.name: 2, forgotten.name: 3, uses.name: 5}
 
 
 class SchemaTooNew(StoreUnavailable):
@@ -45,33 +49,67 @@ def _steps_of_plans(connection: Connection) -> None:
     )
 
 
+def _uses(connection: Connection) -> None:
+    """Version 5: how often tools were called (graph.stores.quotas)."""
+    connection.exec_driver_sql(
+        "CREATE TABLE expediente_uses (bound VARCHAR NOT NULL, call VARCHAR NOT NULL, at VARCHAR(32) NOT NULL, "
+        "amount FLOAT NOT NULL, PRIMARY KEY (bound, call))"
+    )
+
+
 # STEPS[n] makes version n + 2 of version n + 1. A step is written out and not made from graph.stores.schema: it must
 # do the same for ever, whatever becomes of the schema. It may meet rows of running processes of the release before.
-STEPS: tuple[Step, ...] = (_marks, _forgotten, _steps_of_plans)
+STEPS: tuple[Step, ...] = (_marks, _forgotten, _steps_of_plans, _uses)
 
 
-def bring_up_to_date(connection: Connection, where: str) -> None:
+def usable(connection: Connection, where: str, admit: Admit | None) -> int | None:
+    """The version of a database that may be opened, of which nothing is changed; None where no table of ours is.
+
+    Raises SchemaTooNew, StoreUnavailable for tables of ours without a version, and what `admit` raises.
+    """
+    tables = set(inspect(connection).get_table_names())
+    found = _version(connection, where, tables)
+    known = 1 + len(STEPS)
+    if found is not None and found > known:
+        raise SchemaTooNew(where, found, known)
+    if admit is not None and marks.name in tables:
+        admit({row.name: row.value for row in connection.execute(select(marks.c.name, marks.c.value))})
+    return found
+
+
+def bring_up_to_date(connection: Connection, where: str, admit: Admit | None) -> None:
     """Make the schema, or bring an older one to this release's version. The caller holds the transaction and the lock.
 
-    Raises SchemaTooNew, and StoreUnavailable for tables of ours without a version and for a read-only database.
+    Raises what `usable` raises, and StoreUnavailable for a schema that lacks tables and for a read-only database.
     """
-    found = _version(connection, where)
+    found = usable(connection, where, admit)
     known = 1 + len(STEPS)
     if found is None:
         metadata.create_all(connection, checkfirst=False)
         connection.execute(insert(schema_version).values(version=SCHEMA_VERSION))
         found = SCHEMA_VERSION
-    if found > known:
-        raise SchemaTooNew(where, found, known)
+    _whole(connection, where, found)
     for step in STEPS[found - 1 :]:
         step(connection)
     # Also where nothing changes it asks to write: a read-only database must show itself now, not halfway in a run.
     connection.execute(update(schema_version).values(version=known))
 
 
-def _version(connection: Connection, where: str) -> int | None:
+def _whole(connection: Connection, where: str, version: int) -> None:
+    """Raises StoreUnavailable, naming the tables of this version that are not there."""
+    needed = {name for name in metadata.tables if _SINCE.get(name, 1) <= version}
+    missing = sorted(needed - set(inspect(connection).get_table_names()))
+    if missing:
+        raise StoreUnavailable(
+            where,
+            f"schema version {version} without the table {', '.join(missing)}",
+            "a whole schema, or an empty database",
+            "restore a backup, or name another database or schema",
+        )
+
+
+def _version(connection: Connection, where: str, tables: set[str]) -> int | None:
     """The version of the tables that are there; None where there are none."""
-    tables = set(inspect(connection).get_table_names())
     if schema_version.name in tables:
         found: int | None = connection.scalar(select(schema_version.c.version))
         if found is not None and found >= 1:

@@ -61,7 +61,9 @@ class SqlOwnership:
         self._of = select(threads).where(threads.c.principal == bindparam("of_principal")).order_by(*_AGE)
         self._all = select(threads).order_by(*_AGE)
         gone = forgotten.c
-        self._forgotten = select(gone.at).where(gone.kind == THREAD, gone.name == bindparam("of_thread"))
+        # By its whole key: every node of a run asks, however many threads were forgotten.
+        this = (gone.kind == THREAD, gone.tenant == bindparam("of_tenant"), gone.name == bindparam("of_thread"))
+        self._forgotten = select(gone.at).where(*this)
         self._owner = select(threads).where(threads.c.thread == bindparam("of_thread"))
 
     def claim_thread(self, thread: str, tenant: str, principal: str) -> ThreadOwner:
@@ -96,9 +98,13 @@ class SqlOwnership:
         return tuple(ThreadOwner.model_validate(dict(row)) for row in rows)
 
     def forgotten_at(self, thread: str) -> datetime | None:
-        """When a thread was forgotten; None for one that was not. Never remembered: it may happen at any time."""
+        """When a thread was forgotten; None for one that was not. Never remembered: it may happen at any time.
+
+        Raises UnknownThread for a thread that nobody has.
+        """
+        key = {"of_tenant": self.owner(thread).tenant, "of_thread": thread}
         with self._engine.connect() as connection:
-            found: datetime | None = connection.scalar(self._forgotten, {"of_thread": thread})
+            found: datetime | None = connection.scalar(self._forgotten, key)
         return found
 
     def require(self, thread: str, tenant: str, principal: str) -> ThreadOwner:

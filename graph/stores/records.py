@@ -99,6 +99,13 @@ class SqlDecisionLog:
                 raise _missing(thread, record)
         return tuple(_verified(rows[record], tenant, thread) for record in records)
 
+    def bodies(self, tenant: str, thread: str, records: Sequence[str]) -> dict[str, bytes]:
+        """The bytes under these hashes, read in one statement and unverified; what is not there is left out."""
+        wanted = [record for record in records if _HASH.fullmatch(record)]
+        with self._engine.connect() as connection:
+            rows = connection.execute(self._get_all, {"tenant": tenant, "thread": thread, "wanted": wanted})
+            return {row.hash: row.body for row in rows if isinstance(row.body, bytes)}
+
     def chain(self, tenant: str, thread: str, head: str | None, limit: int | None = None) -> tuple[DecisionRecord, ...]:
         """The records from `head` back to the first, newest first, at most `limit`; none for head None.
 
@@ -140,23 +147,33 @@ class SqlDecisionLog:
             return tuple(connection.scalars(self._names, {"tenant": tenant, "thread": thread}))
 
 
+_NEXT = "run `agent verify` on the thread to see what else was changed, and restore the database from a backup"
+
+
 def _missing(thread: str, record: str) -> RecordMissing:
-    return RecordMissing(f"thread {thread} has no record {record[:_ECHOED]!r}")
+    return RecordMissing(
+        f"thread {thread} has no record {record[:_ECHOED]!r}: it was removed, or what names it was written from "
+        "outside; run `agent verify` on the thread to see what is missing; ask on another thread, or go on from an "
+        "earlier checkpoint"
+    )
 
 
 def _verified(row: Row[Any, Any, Any], tenant: str, thread: str) -> DecisionRecord:
     name: str = row.hash
     parent: str | None = row.parent
-    body: bytes = row.body
-    if digest(body) != name:
-        raise RecordDamaged(f"record {name} of thread {thread} was changed after it was filed: its hash differs")
+    body: Any = row.body  # others can put a value of another type into the column
+    if not isinstance(body, bytes) or digest(body) != name:
+        raise RecordDamaged(
+            f"record {name} of thread {thread} was changed after it was filed: its hash differs; {_NEXT}"
+        )
     try:
         record = DecisionRecord.model_validate_json(body)
     except ValidationError as error:
         raise RecordDamaged(
-            f"record {name} of thread {thread} has a shape this version does not know ({error.error_count()} fields)"
+            f"record {name} of thread {thread} has a shape this version does not know ({error.error_count()} fields); "
+            f"go on with the release that wrote it, or {_NEXT}"
         ) from None
     # The bytes are what was filed; the row that holds them may still have been moved or linked elsewhere.
     if (record.tenant, record.thread, record.parent) != (tenant, thread, parent):
-        raise RecordDamaged(f"record {name} of thread {thread} is filed under keys that are not its own")
+        raise RecordDamaged(f"record {name} of thread {thread} is filed under keys that are not its own; {_NEXT}")
     return record

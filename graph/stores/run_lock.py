@@ -1,6 +1,7 @@
 """One run per thread at a time, across threads, processes and machines, and after a kill."""
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -15,6 +16,7 @@ from state.ports import Clock, Ids
 # A killed run blocks its thread for at most this long. It is renewed at a third of it, so that two renewals may
 # fail (a busy database, a long pause of the interpreter, a clock some seconds off) before another run may start.
 LEASE_S = 15.0
+_LOOK_AGAIN_S = 0.05
 SKEW = timedelta(seconds=60)  # how far two machines' clocks may differ before one takes the other's lease for stale
 
 
@@ -69,13 +71,13 @@ class SqlRunLock:
         self._left: dict[str, str] = {}
 
     @contextmanager
-    def holding(self, thread: str) -> Iterator[None]:
+    def holding(self, thread: str, wait_s: float = 0.0) -> Iterator[None]:
         """Hold the thread for one run.
 
-        Raises ThreadBusy at once when another run holds it, and LeaseLost at the end of a run that lost it
-        on the way (the run's own error goes first).
+        Raises ThreadBusy when another run holds it for longer than this waits, and LeaseLost at the end of a run that
+        lost it on the way (the run's own error goes first).
         """
-        token = self._acquire(thread)
+        token = self._waited(thread, time.monotonic() + wait_s)
         stop = threading.Event()
         # A daemon: a run that is killed or hangs must not keep the process, or the lease, alive.
         renewing = threading.Thread(target=self._keep, args=(thread, token, stop), name=f"lease {thread}", daemon=True)
@@ -88,6 +90,15 @@ class SqlRunLock:
             held = self._let_go(thread, token)
         if not held:
             raise LeaseLost(thread)
+
+    def _waited(self, thread: str, until: float) -> str:
+        while True:
+            try:
+                return self._acquire(thread)
+            except ThreadBusy:
+                if time.monotonic() >= until:
+                    raise
+            time.sleep(_LOOK_AGAIN_S)
 
     def _acquire(self, thread: str) -> str:
         token = self._ids.new("run")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from sqlalchemy import (
     BigInteger,
     Column,
+    Float,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -16,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-SCHEMA_VERSION = 4  # of the tables below; graph.stores.migrations brings an older one there
+SCHEMA_VERSION = 5  # of the tables below; graph.stores.migrations brings an older one there
 
 
 class Utc(TypeDecorator[datetime]):
@@ -128,6 +129,16 @@ marks = Table(
     metadata,
     Column("name", String, primary_key=True),
     Column("value", String, nullable=False),
+)
+
+# What calls took of a bound on how often or at what cost: one row for each call and bound (graph.stores.quotas).
+uses = Table(
+    "expediente_uses",
+    metadata,
+    Column("bound", String, primary_key=True),
+    Column("call", String, primary_key=True),
+    Column("at", Utc, nullable=False),
+    Column("amount", Float, nullable=False),
 )
 
 run_leases = Table(

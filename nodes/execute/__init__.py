@@ -1,24 +1,28 @@
 """execute (L7): run what was allowed, each effect once, its result stored before its claim closes."""
 
 import asyncio
-import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
-from pydantic import JsonValue
-
+from nodes.execute.call import Ran, called, read_back
 from nodes.execute.credentials import complete, resolving
-from nodes.execute.project import project
-from nodes.execute.step import Step, outcome_state
+from nodes.execute.filing import Filing
+from nodes.execute.step import Step
 from state.checks.binding import arguments_digest, call_digest
 from state.checks.quote import unquoted
+from state.checks.rates import bounds
 from state.contract import Effect
 from state.node import Node
-from state.ports import Artifacts, Clock, Ledger, NameTaken, Secrets
+from state.policy import Policy, effective
+from state.ports import Artifacts, Clock, DecisionLog, Ledger, LedgerRow, Quotas, Secrets
 from state.run import Edited, RequestContext, Scope
-from state.tools import Observation, Tool, ToolContext, ToolError
+from state.tools import Observation, Tool, ToolContext
 from state.value import Value
 from state.verdict import Allowed, Verdict
 from state.work import PROPOSAL, Act, Decision, ToolCall
+
+_AT_ONCE = 8  # reads that run beside each other
 
 
 class Reads(Value):
@@ -39,12 +43,17 @@ class Writes(Value):
 def make_execute(
     *,
     artifacts: Artifacts,
+    log: DecisionLog,
     ledger: Ledger,
+    quotas: Quotas,
     clock: Clock,
     secrets: Secrets,
     tools: Mapping[str, Tool],
+    policies: Sequence[Policy],
+    sleep: Callable[[float], None] = time.sleep,
 ) -> Node:
     """The execute node. What a tool brings is stored with every known secret masked (X7)."""
+    filing = Filing(artifacts, log, clock)
 
     def run(reads: Reads, scope: Scope) -> Writes:
         if reads.request.edited is Edited.LAP:
@@ -54,122 +63,88 @@ def make_execute(
             return Writes(observations=())
         allowed = {verdict.call_id: verdict for verdict in reads.verdicts if isinstance(verdict, Allowed)}
         calls = [(n, call) for n, call in enumerate(proposal.calls) if call.call_id in allowed]
-        steps = [_step(n, call, allowed[call.call_id], reads, scope) for n, call in calls]
-        if any(step is None for step in steps):
+        found = [_step(n, call, allowed[call.call_id], reads, scope) for n, call in calls]
+        steps = [step for step in found if step is not None]
+        if len(steps) < len(found):
             # A release came in between, with other tools or definitions: the lap is judged anew, none of it runs.
             return Writes(observations=())
-        return Writes(observations=tuple(_observed(step, reads.proposal) for step in steps if step is not None))
+        seen: list[Observation] = []
+        for group in _groups(steps):
+            if group[0].tool.contract.effect is Effect.READ:
+                seen += _looked(group)
+            else:
+                seen.append(_done(group[0], reads.proposal))
+        return Writes(observations=tuple(seen))
 
     def _step(ordinal: int, call: ToolCall, verdict: Allowed, reads: Reads, scope: Scope) -> Step | None:
         """The call with all it takes to run it; None where its verdict is not for exactly this call."""
         tool = tools.get(call.tool)
-        arguments = unquoted(call.arguments, lambda ref: artifacts.get(scope.tenant, ref))
         if tool is None:
             return None
+        given = call.arguments if verdict.edited is None else verdict.edited
+        arguments = unquoted(given, lambda ref: artifacts.get(scope.tenant, ref))
         contract = tool.contract
         bound = call_digest(scope, reads.request.parent, call.call_id, arguments, contract, verdict.policy_version)
-        approved = verdict.approval is not None and verdict.approval.decision == "approve"
+        approved = verdict.approval is not None and verdict.approval.decision != "reject"
         if bound != verdict.bound or not (approved or not (contract.confirm or contract.effect is Effect.EGRESS)):
             return None
         digest = arguments_digest(call.tool, arguments)
         return Step(ordinal, call, tool, arguments, verdict, digest, reads.request, scope)
 
-    def _observed(step: Step, proposal_ref: str) -> Observation:
-        if _expired(step):
-            return _stored(step, {"error": "approval_expired"}, "error", "approval_expired")
-        if not (complete(step, secrets) or _begun(step)):
-            return _stored(step, {"error": "secret_missing"}, "error", "secret_missing")
-        if step.tool.contract.effect is Effect.READ:
-            return _run(step)
+    def _looked(group: Sequence[Step]) -> list[Observation]:
+        """Reads that stand together run beside each other; their results are stored in the proposal's order."""
+        ran = {step.ordinal: blocked for step in group if (blocked := _blocked(step)) is not None}
+        free = [step for step in group if step.ordinal not in ran]
+        if len(free) == 1:
+            ran[free[0].ordinal] = _called(free[0])
+        elif free:
+            with ThreadPoolExecutor(min(len(free), _AT_ONCE), thread_name_prefix="reads") as pool:
+                ran |= {step.ordinal: one for step, one in zip(free, pool.map(_called, free), strict=True)}
+        return [filing.observed(step, ran[step.ordinal]) for step in group]
+
+    def _done(step: Step, proposal_ref: str) -> Observation:
+        """An effect, once: claimed before, stored, and then closed."""
+        if _row(step) is None and (blocked := _blocked(step)) is not None:
+            return filing.observed(step, blocked)
         claimed = ledger.claim(step.claim(proposal_ref), clock.now())
         if claimed.state == "spent":
-            return _stored(step, {"error": "step_spent"}, "error", "step_spent")
+            return filing.observed(step, Ran("error", "step_spent"))
         if claimed.state == "done" and claimed.result_ref is not None:
             return Observation.model_validate_json(artifacts.get(step.scope.tenant, claimed.result_ref))
-        if not claimed.fresh and not step.tool.contract.idempotent:
-            # Another process took the claim and did not close it: whether the effect happened is not known here.
-            observation = _stored(step, {}, "unknown", "claimed_before")
-            ledger.close(step.key, "unknown", None)
-            return observation
-        observation = _run(step)
+        if claimed.fresh or step.tool.contract.idempotent:
+            ran = _called(step)
+        else:
+            # Another process took the claim and did not close it: whether the effect happened, only a look can say.
+            ran = read_back(step.tool, _context(step), step.arguments, secrets.masked, Ran("unknown", "claimed_before"))
+        observation = filing.observed(step, ran)
         ref = artifacts.put(step.scope.tenant, observation.model_dump_json())
-        ledger.close(step.key, outcome_state(observation), ref)
+        ledger.close(step.key, "unknown" if ran.outcome == "unknown" else "done", ref)
         return observation
 
-    def _expired(step: Step) -> bool:
-        """An approval that was given in time and not used in time is void; an effect that was begun is finished."""
+    def _blocked(step: Step) -> Ran | None:
+        """Why a call is not begun now; None where nothing is in its way. What was begun is finished, whatever holds."""
         asked = step.verdict.request
-        return asked is not None and clock.now() >= asked.expires_at and not _begun(step)
+        if asked is not None and clock.now() >= asked.expires_at:
+            return Ran("error", "approval_expired")  # given in time, and not used in time
+        if not complete(step, secrets):
+            return Ran("error", "secret_missing")
+        if step.tool.contract.rates:
+            policy = effective(policies, step.request.now)
+            taken = bounds(step.tool.contract, step.scope, step.request, policy)
+            if quotas.take(step.key, taken, clock.now()) is not None:
+                return Ran("error", "rate_exceeded")
+        return None
 
-    def _begun(step: Step) -> bool:
-        """Whether the effect was claimed before: what became of it is the ledger's to say, whatever holds now."""
+    def _row(step: Step) -> LedgerRow | None:
         rows = ledger.rows(step.scope.tenant, step.scope.thread)
-        return any(row.claim.key == step.key for row in rows)
+        return next((row for row in rows if row.claim.key == step.key), None)
 
-    def _run(step: Step) -> Observation:
+    def _called(step: Step) -> Ran:
+        return called(step.tool, _context(step), step.arguments, secrets.masked, sleep)
+
+    def _context(step: Step) -> ToolContext:
         resolve = resolving(step, secrets)
-        context = ToolContext(scope=step.scope, now=clock.now(), idempotency_key=step.key, resolve=resolve)
-        try:
-            projected = project(step.tool.contract, step.tool.run(context, **step.arguments), secrets.masked)
-        except ToolError as error:
-            code = secrets.masked(str(error.code))
-            return _stored(step, {"error": code}, "error", code)
-        except Exception as error:  # noqa: BLE001 - a tool may raise anything, and what it means is the step's to say
-            # The kind alone: what an exception says may hold anything, a credential too.
-            code = f"tool_failed:{type(error).__name__}"
-            return _stored(step, {"error": code}, step.failed_as, code)
-        outcome = "empty" if projected.empty else "ok"
-        return _stored(
-            step,
-            projected.fields,
-            outcome,
-            None,
-            total_bytes=projected.total_bytes,
-            truncated=projected.truncated,
-        )
-
-    def _stored(
-        step: Step,
-        fields: dict[str, JsonValue],
-        outcome: str,
-        code: str | None,
-        *,
-        total_bytes: int = 0,
-        truncated: bool = False,
-    ) -> Observation:
-        name, ref = _filed(step, fields)
-        contract = step.tool.contract
-        return Observation.model_validate(
-            {
-                "call_id": step.call.call_id,
-                "tool": step.call.tool,
-                "outcome": outcome,
-                "code": code,
-                "at": clock.now(),
-                "artifact_ref": name,
-                "ref": ref,
-                "trusted_fields": tuple(field.name for field in contract.output if field.trust == "system"),
-                "total_bytes": total_bytes,
-                "truncated": truncated,
-                "effect": contract.effect,
-                "arguments_digest": step.digest,
-            }
-        )
-
-    def _filed(step: Step, fields: dict[str, JsonValue]) -> tuple[str, str]:
-        """The result's public name and address. A step that runs again after a crash may bring something else: the
-        first result keeps the name, the later one gets a name of its own."""
-        tenant, name, runs = step.scope.tenant, step.named, 1
-        while True:
-            body = json.dumps({"tool": step.call.tool, **fields, "artifact_ref": name}, ensure_ascii=False)
-            ref = artifacts.put(tenant, body)
-            try:
-                artifacts.name(tenant, name, ref)
-            except NameTaken:
-                runs += 1
-                name = f"{step.named}/run-{runs}"
-            else:
-                return name, ref
+        return ToolContext(scope=step.scope, now=clock.now(), idempotency_key=step.key, resolve=resolve)
 
     async def arun(reads: Reads, scope: Scope) -> Writes:
         # Tools are synchronous functions: their waiting belongs in a thread, not on the event loop.
@@ -181,6 +156,21 @@ def make_execute(
         Writes,
         run,
         arun,
-        ports=("artifacts", "ledger", "clock", "secrets"),
-        domain=("tools", "contracts"),
+        ports=("artifacts", "decision log", "ledger", "quotas", "clock", "secrets"),
+        domain=("tools", "contracts", "policy"),
     )
+
+
+def _groups(steps: Sequence[Step]) -> Iterator[Sequence[Step]]:
+    """Reads that follow each other together, each effect alone: in the proposal's order."""
+    group: list[Step] = []
+    for step in steps:
+        if step.tool.contract.effect is Effect.READ:
+            group.append(step)
+            continue
+        if group:
+            yield group
+        yield [step]
+        group = []
+    if group:
+        yield group

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from state.contract import Effect
 from state.ports import Claim
 from state.run import RequestContext, Scope
-from state.tools import Observation, Tool
+from state.tools import Tool
 from state.verdict import Allowed
 from state.work import ToolCall
 
@@ -51,13 +50,3 @@ class Step:
             opened_by=self.verdict.opened_by,
             slot=self.verdict.slot,
         )
-
-    @property
-    def failed_as(self) -> str:
-        """What an exception means: a read failed; a write may have happened all the same."""
-        return "error" if self.tool.contract.effect is Effect.READ else "unknown"
-
-
-def outcome_state(observation: Observation) -> str:
-    """How the claim of an effect closes."""
-    return "unknown" if observation.outcome == "unknown" else "done"

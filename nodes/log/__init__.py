@@ -5,13 +5,13 @@ from typing import Any
 
 from nodes.log.outcome import Lap, judged, searched
 from nodes.log.task import rewritten
-from state.canonical import digest
+from state.canonical import canonical_json, digest
 from state.context import Packed
 from state.knowledge import Snapshot
 from state.node import Node
 from state.policy import Policy, effective
 from state.ports import Artifacts, DecisionLog, Seal
-from state.record import DecisionRecord
+from state.record import DecisionRecord, under_seal
 from state.request import Attempt
 from state.run import Edited, RequestContext, Scope
 from state.task import Retrieved, TaskState
@@ -103,6 +103,7 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Se
             # The lap is filed as far as it got; the task goes on with the message that came meanwhile.
             task = task.model_copy(update={"status": None})
         record = record.model_copy(update={"task_hash": digest(task)})
+        record = record.model_copy(update={"seal": seal.sign(under_seal(canonical_json(record)))})
         head = log.append(record)
         cleared: dict[str, Any] = dict.fromkeys(_LAP)
         if task.status is None:

@@ -60,9 +60,9 @@ def judged(lap: Lap) -> LapOutcome:
         case Search():
             return LapOutcome.SEARCHED
         case Clarify():
-            return LapOutcome.ASKED
+            return LapOutcome.DENIED if denied else LapOutcome.ASKED
         case Escalate():
-            return LapOutcome.ESCALATED
+            return LapOutcome.DENIED if denied else LapOutcome.ESCALATED
         case _:
             assert_never(lap.proposal)
 

@@ -115,7 +115,7 @@ def make_pack(
             window_tokens=window.window_tokens,
             reserved_output_tokens=window.reserved_output_tokens,
             dropped=(*refused, *old, *selected.dropped, *_excluded(snapshot)),
-            flags=flags([*before, *(draft for _, draft in candidates)]),
+            flags=flags([*before, *selected.drafts], [draft for _, draft in candidates]),
             tokenizer=tokens.name,
             prefix_hash=prefix_hash(rendered),
             policy_version=policy.version,

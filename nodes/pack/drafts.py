@@ -5,7 +5,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from state.checks.hidden import hidden_characters
-from state.context import Classification, ContextItem, Flag, Kind, Provenance, Trust
+from state.checks.injection import injection_signs
+from state.checks.personal import personal_data
+from state.context import SCANNED, Classification, ContextItem, Flag, Kind, Provenance, Trust
 from state.knowledge import Candidate
 from state.ports import Artifacts, TokenCounter
 from state.render import block
@@ -113,7 +115,19 @@ class Drafts:
         return Draft(item, text, block(item, text))
 
 
-def flags(drafts: list[Draft]) -> tuple[Flag, ...]:
-    """What the guards saw in the chosen texts (H17)."""
-    counted = [(draft.item.item_id, hidden_characters(draft.text)) for draft in drafts]
-    return tuple(Flag(item_id=item_id, name="hidden_characters", count=count) for item_id, count in counted if count)
+def flags(entering: Sequence[Draft], seen: Sequence[Draft]) -> tuple[Flag, ...]:
+    """What the guards saw (H17, X8): hidden characters in whatever was looked at, signs of an injection and personal
+    data in what enters and was not written by the operator or by a system of record."""
+    inside = {(draft.item.item_id, draft.item.ref) for draft in entering}
+    found: list[Flag] = []
+    for draft in (*entering, *(one for one in seen if (one.item.item_id, one.item.ref) not in inside)):
+        item_id = draft.item.item_id
+        if hidden := hidden_characters(draft.text):
+            found.append(Flag(item_id=item_id, name="hidden_characters", count=hidden))
+        if (item_id, draft.item.ref) in inside and draft.item.trust in SCANNED:
+            signs = injection_signs(draft.text)
+            if signs.count:
+                found.append(Flag(item_id=item_id, name="injection_signs", count=signs.count, score=signs.score))
+            kinds = personal_data(draft.text)
+            found += [Flag(item_id=item_id, name=f"personal_{kind}", count=count) for kind, count in kinds.items()]
+    return tuple(found)

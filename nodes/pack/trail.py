@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pydantic import JsonValue
 
 from nodes.pack.drafts import Draft, Drafts
+from state.checks.quote import unquoted
 from state.context import Kind, Trust
 from state.contract import RESERVED
 from state.ports import Artifacts, DecisionLog
@@ -116,7 +117,13 @@ def this_turn(
                         item_id, Kind.TASK_STATE, source, Trust.SYSTEM, line, at=record.at, turn=record.turn_index
                     )
                 )
+        edits = {
+            one.call_id: one.edited for one in record.verdicts if isinstance(one, Allowed) and one.edited is not None
+        }
         for seen in record.observations:
+            if seen.call_id in edits:
+                arguments = unquoted(edits[seen.call_id], lambda ref: artifacts.get(scope.tenant, ref))
+                made += _edit(drafts, seen, arguments, record)
             body = json.loads(artifacts.get(scope.tenant, seen.ref))
             made += _observation(drafts, seen, body, record)
     return made
@@ -131,6 +138,32 @@ def _refusal(record: DecisionRecord, verdict: Verdict) -> str:
             return f"call {verdict.call_id} was rejected by a person and not done"
         case Allowed() | Accepted() | NeedsApproval():
             return ""
+
+
+_BECAME = {"error": "tried without success", "unknown": "begun, and whether it was done is not known"}
+
+
+def _edit(drafts: Drafts, seen: Observation, arguments: dict[str, JsonValue], record: DecisionRecord) -> list[Draft]:
+    """That a person changed a call and what became of it, so that it is not proposed again as it was (H03). The
+    arguments stand apart: what the person left as it was may come from anywhere."""
+    name, source = f"{record.index}-{seen.call_id}-edit", f"edit://{record.index}/{seen.call_id}"
+    line = (
+        f"call {seen.call_id} was edited by a person; as edited it was {_BECAME.get(seen.outcome, 'done')}; as it was "
+        "proposed it would be refused"
+    )
+    given = json.dumps({"tool": seen.tool, "arguments": arguments}, ensure_ascii=False)
+    return [
+        drafts.text(name, Kind.TASK_STATE, source, Trust.SYSTEM, line, at=record.at, turn=record.turn_index),
+        drafts.text(
+            f"{name}-arguments",
+            Kind.TASK_STATE,
+            source,
+            Trust.UNTRUSTED,
+            given,
+            at=record.at,
+            turn=record.turn_index,
+        ),
+    ]
 
 
 def _observation(drafts: Drafts, seen: Observation, body: dict[str, JsonValue], record: DecisionRecord) -> list[Draft]:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from nodes.pack.drafts import Draft
 from state.checks.hidden import hidden_characters
+from state.checks.injection import injection_signs
 from state.context import ContextItem, Dropped, DropReason, Kind
 from state.knowledge import Candidate
 from state.policy import UtilityWeights
 
 _SAME = 0.5  # word overlap from which a text counts as saying the same again
+_MOST_OF_WORTH = 0.5  # that signs of an injection take: they are a guess, and alone keep nothing out
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,9 @@ def choose(
 
     utility = relevance x authority x freshness - redundancy - injection_risk, each feature between 0 and 1 and
     times its weight. Permission is no feature: what is not permitted never became a candidate. Deterministic:
-    ties go to fewer tokens, then to the smaller id. injection_risk is the share of a text that no reader sees.
+    ties go to fewer tokens, then to the smaller id. injection_risk is the share of a text that no reader sees, and what
+    signs of an injection cost: at a weight of 1 never more than half of what the text is worth, so that a clean page
+    that talks of "system:" stays in. Like redundancy it is looked at when a text has its turn, and moves no turn.
     """
     open_ = sorted(
         candidates,
@@ -52,7 +56,7 @@ def choose(
         own = _words(draft.text)
         redundancy = max((_overlap(own, other) for other in words), default=0.0)
         redundancy = redundancy if redundancy >= _SAME else 0.0
-        risk = hidden_characters(draft.text) / max(1, len(draft.text))
+        risk = _risk(draft.text, worth)
         utility = worth - weights.redundancy * redundancy - weights.injection_risk * risk
         scored = _scored(candidate, draft, **turn, redundancy=redundancy, injection_risk=risk, utility=utility)
         reason = _refusal(utility, scored.item.token_count, left)
@@ -88,6 +92,11 @@ def _worth(candidate: Candidate, weights: UtilityWeights) -> float:
         * weights.freshness
         * candidate.freshness
     )
+
+
+def _risk(text: str, worth: float) -> float:
+    hidden = hidden_characters(text) / max(1, len(text))
+    return min(1.0, hidden + injection_signs(text).score * worth * _MOST_OF_WORTH)
 
 
 def _refusal(utility: float, tokens: int, left: int) -> DropReason | None:

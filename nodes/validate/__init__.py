@@ -2,24 +2,27 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from pydantic import JsonValue
 
-from nodes.validate.answer import answer_verdict, plan_verdict
-from nodes.validate.approval import answer_to, approval_request, asked_again, shown_to_person
+from nodes.validate.answer import answer_verdict, plan_verdict, secret_verdict
+from nodes.validate.approval import Answered, answer_to, approval_request, asked_again, not_taken, shown_to_person
 from nodes.validate.case import Allow, Ask, Case, Deny
+from nodes.validate.edit import as_edited, edited_before, refused, stored
 from nodes.validate.opened import Opened, opened_effects
 from nodes.validate.rules import judge
 from state.checks.binding import arguments_digest, call_digest
 from state.checks.origin import Shown
 from state.checks.quote import unquoted
+from state.checks.rates import bounds
 from state.context import ContextManifest, Packed
 from state.contract import Effect, ToolContract
-from state.domain import Owns
+from state.domain import Holds, Owns
 from state.node import Node
 from state.policy import Policy, effective
-from state.ports import Artifacts, Clock, DecisionLog, Ledger
+from state.ports import Artifacts, Clock, DecisionLog, Ledger, Quotas, Secrets
 from state.record import DecisionRecord
 from state.render import in_tools, scheme
 from state.run import Edited, RequestContext, Scope
@@ -27,7 +30,7 @@ from state.task import TaskState
 from state.tools import Observation
 from state.value import Value
 from state.verdict import Allowed, Approval, Denied, NeedsApproval, Verdict
-from state.work import PROPOSAL, Act, Answer, Decision, Plan, ToolCall
+from state.work import PROPOSAL, Act, Answer, Clarify, Decision, DecisionKind, Escalate, Plan, ToolCall
 
 
 class Reads(Value):
@@ -55,11 +58,14 @@ def make_validate(
     artifacts: Artifacts,
     log: DecisionLog,
     ledger: Ledger,
+    quotas: Quotas,
+    secrets: Secrets,
     clock: Clock,
     pause: Pause,
     contracts: Mapping[str, ToolContract],
     policies: Sequence[Policy],
     resources: Mapping[str, Owns],
+    preconditions: Mapping[str, Holds],
 ) -> Node:
     """The validate node. `pause(question)` returns a person's answer (LangGraph's interrupt)."""
 
@@ -77,16 +83,22 @@ def make_validate(
                 shown = _shown(reads, scope)
                 past, turn = _past(calls, reads, scope, policy), reads.request.turn_index
                 rows = ledger.rows(scope.tenant, scope.thread) if past and _changes(calls) else ()
-                opened = opened_effects(past, turn, rows, lambda ref: artifacts.get(scope.tenant, ref))
+                read_body = partial(artifacts.get, scope.tenant)
+                opened = opened_effects(past, reads.request.parent, turn, rows, read_body)
                 read = tuple(seen for one in past if one.turn_index == turn for seen in one.observations)
+                changed = edited_before(past, turn, read_body)
                 cases = {
-                    call.call_id: _case(call, calls[:ordinal], reads, scope, policy, shown, opened, read)
+                    call.call_id: _case(call, calls[:ordinal], reads, scope, policy, shown, opened, read, changed)
                     for ordinal, call in enumerate(calls)
                 }
                 pending = [verdict for verdict in reads.verdicts or () if isinstance(verdict, NeedsApproval)]
                 if pending:
                     return _answered(reads, pending, cases, scope, policy)
                 return tuple(_first(call, cases[call.call_id], policy, now) for call in calls)
+            case Answer() | Clarify() | Escalate() if reads.decision.kind is not DecisionKind.CLOSE and (
+                held := secret_verdict(proposal, secrets.masked, policy)
+            ):
+                return (held,)
             case Answer():
                 items = _manifest(reads, scope).items
                 return (answer_verdict(proposal, items, reads.decision, policy),)
@@ -103,7 +115,7 @@ def make_validate(
     def _shown(reads: Reads, scope: Scope) -> tuple[Shown, ...]:
         """What the request showed as a source of values: no definitions, and none of our own words about calls."""
         items = [item for item in _manifest(reads, scope).items if not in_tools(item)]
-        items = [item for item in items if scheme(item.source) not in ("verdict", "decision")]
+        items = [item for item in items if scheme(item.source) not in ("verdict", "edit", "decision")]
         texts = artifacts.get_all(scope.tenant, [item.ref for item in items])
         return tuple(Shown(item.item_id, item.trust, texts[item.ref]) for item in items)
 
@@ -126,6 +138,7 @@ def make_validate(
         shown: tuple[Shown, ...],
         opened: Opened,
         read: tuple[Observation, ...],
+        changed: frozenset[str],
     ) -> Case | None:
         contract = contracts.get(call.tool)
         if contract is None:
@@ -142,14 +155,28 @@ def make_validate(
             policy=policy,
             shown=shown,
             owns=dict(resources),
+            holds=dict(preconditions),
+            over=_over(contract, sum(before.tool == call.tool for before in earlier), reads, scope, policy),
             opened=opened,
             read=read,
             earlier=earlier,
+            changed=changed,
             digest=arguments_digest(call.tool, arguments),
             bound=call_digest(scope, reads.request.parent, call.call_id, arguments, contract, policy.version),
         )
 
-    def _allowed(case: Case, rule: str, approval: Approval | None, asked: NeedsApproval | None) -> Allowed:
+    def _over(contract: ToolContract, before: int, reads: Reads, scope: Scope, policy: Policy) -> tuple[str, ...]:
+        """Which rates the call would exceed, after so many calls of the tool in this proposal."""
+        found = bounds(contract, scope, reads.request, policy)
+        return tuple(one.policy_key for one in found if quotas.used(one) + (before + 1) * one.amount > one.most)
+
+    def _allowed(
+        case: Case,
+        rule: str,
+        approval: Approval | None = None,
+        asked: NeedsApproval | None = None,
+        edited: dict[str, JsonValue] | None = None,
+    ) -> Allowed:
         return Allowed(
             call_id=case.call.call_id,
             rule=rule,
@@ -157,6 +184,7 @@ def make_validate(
             bound=case.bound,
             opened_by=case.opened.by,
             slot=None if case.contract.effect is Effect.READ else case.slot,
+            edited=edited,
             approval=approval,
             request=asked.request if asked else None,
         )
@@ -169,17 +197,12 @@ def make_validate(
         rule, finding = judge(case)
         match finding:
             case Allow():
-                return _allowed(case, rule, None, None)
+                return _allowed(case, rule)
             case Deny(reason=reason):
                 return Denied(call_id=call.call_id, rule=rule, reason=reason, policy_version=policy.version)
             case Ask(reason=reason):
-                asked = approval_request(case.bound, reason, policy, now)
-                return NeedsApproval(
-                    call_id=call.call_id,
-                    rule=rule,
-                    policy_version=policy.version,
-                    request=asked,
-                )
+                asked = approval_request(case, reason, now)
+                return NeedsApproval(call_id=call.call_id, rule=rule, policy_version=policy.version, request=asked)
 
     def _answered(
         reads: Reads,
@@ -199,7 +222,7 @@ def make_validate(
             answers = {}  # an answer that names no pending call is an answer to none
         now = clock.now()
         settled = {
-            verdict.call_id: _settled(verdict, case, answer_to(verdict, answers, scope, policy, now), policy)
+            verdict.call_id: _settled(verdict, case, answer_to(verdict, case, answers, scope, policy, now), policy)
             for verdict, case in asked
             if case is not None
         }
@@ -220,20 +243,29 @@ def make_validate(
             case _:
                 return pending
 
-    def _settled(pending: NeedsApproval, case: Case, answer: Approval | str, policy: Policy) -> Verdict:
+    def _put(case: Case) -> Callable[[str], str]:
+        return lambda text: artifacts.put(case.scope.tenant, text)
+
+    def _settled(pending: NeedsApproval, case: Case, answer: Answered | str, policy: Policy) -> Verdict:
         if isinstance(answer, str):
             return pending.model_copy(update={"note": answer})
-        if answer.decision == "reject":
-            return _denied(pending, "rejected_by_person", "a person rejected the call", policy, answer)
-        return _allowed(case, pending.rule, answer, pending)
+        if answer.approval.decision == "reject":
+            return _denied(pending, "rejected_by_person", "a person rejected the call", policy, answer.approval)
+        if answer.arguments is None:
+            return _allowed(case, pending.rule, answer.approval, pending)
+        edited = as_edited(case, answer.arguments)
+        rule, why = refused(pending, edited)
+        if why is not None:
+            return pending.model_copy(update={"note": not_taken(why)})
+        return _allowed(edited, rule, answer.approval, pending, stored(case, answer.arguments, _put(case)))
 
     return Node(
         "validate",
         Reads,
         Writes,
         run,
-        ports=("artifacts", "decision log", "ledger", "clock", "pause"),
-        domain=("contracts", "policy", "resources"),
+        ports=("artifacts", "decision log", "ledger", "quotas", "secrets", "clock", "pause"),
+        domain=("contracts", "policy", "resources", "preconditions"),
     )
 
 

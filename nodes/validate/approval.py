@@ -1,28 +1,46 @@
 """The two-step approval: a request that is stored first, then asked; answers by call id and approval id (H01-H03)."""
 
+import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple, get_args
 
 from pydantic import JsonValue
 
 from nodes.validate.case import Case
-from state.canonical import digest
+from state.canonical import canonical_json, digest
 from state.checks.origin import origin
+from state.checks.quote import quoted
 from state.policy import Policy
 from state.run import Scope
-from state.verdict import Approval, ApprovalRequest, NeedsApproval
+from state.verdict import Approval, ApprovalRequest, NeedsApproval, Word
+
+_SHAPE = (
+    "answer {call_id: {'approval_id': ..., 'decision': 'approve' or 'reject'}}, or with 'decision': 'edit' and "
+    "'arguments': {all of the call's}"
+)
 
 
-def approval_request(bound: str, reason: str, policy: Policy, now: datetime) -> ApprovalRequest:
-    """The request for approval of a bound call. Its id is derived: asking twice for one call and one reason asks one
-    thing."""
+class Answered(NamedTuple):
+    """A person's answer that counts; `arguments` are those of an edit."""
+
+    approval: Approval
+    arguments: dict[str, JsonValue] | None = None
+
+
+def approval_request(case: Case, reason: str, now: datetime) -> ApprovalRequest:
+    """The request for approval of a bound call, on the terms of its contract, else of the policy. Its id is derived:
+    asking twice for one call and one reason asks one thing."""
+    policy, approvers = case.policy, case.contract.approvers
+    own = approvers.self_approval
     return ApprovalRequest(
-        approval_id=_approval_id(bound, reason),
+        approval_id=_approval_id(case.bound, reason),
         requested_at=now,
         expires_at=now + timedelta(seconds=policy.approval_ttl_s),
-        digest=bound,
-        approver_roles=policy.approver_roles,
+        digest=case.bound,
+        approver_roles=policy.approver_roles if approvers.roles is None else approvers.roles,
+        self_approval=policy.self_approval if own is None else own,
+        decisions=approvers.decisions,
         reason=reason,
     )
 
@@ -41,41 +59,80 @@ def _approval_id(bound: str, reason: str) -> str:
 
 
 def shown_to_person(pending: NeedsApproval, case: Case) -> dict[str, JsonValue]:
-    """What the person sees: the call, where its arguments came from, its effect, and how long it can be answered."""
+    """What the person sees: the call, where its arguments came from, its effect, and who may say what until when."""
+    request = pending.request
     return {
         "call_id": pending.call_id,
-        "approval_id": pending.request.approval_id,
+        "approval_id": request.approval_id,
         "tool": case.contract.name,
         "arguments": case.arguments,
         "origins": {name: list(origin(value, case.shown).item_ids) for name, value in case.arguments.items()},
         "effect": case.contract.effect.value,
         "reversible": case.contract.reversible,
-        "reason": pending.request.reason,
+        "reason": request.reason,
         "rule": pending.rule,
-        "expires_at": pending.request.expires_at.isoformat(),
+        "decisions": list(request.decisions),
+        "approver_roles": list(request.approver_roles),
+        "self_approval": request.self_approval,
+        "expires_at": request.expires_at.isoformat(),
         "note": pending.note,
     }
 
 
 def answer_to(
-    pending: NeedsApproval, answers: Mapping[str, Any], scope: Scope, policy: Policy, now: datetime
-) -> Approval | str:
+    pending: NeedsApproval, case: Case, answers: Mapping[str, Any], scope: Scope, policy: Policy, now: datetime
+) -> Answered | str:
     """The person's answer to one pending call, or the reason why there is none that counts.
 
-    A valid answer is `{call_id: {"approval_id": ..., "decision": "approve" | "reject"}}` from someone who may
-    approve; anything else leaves the call pending (H03).
+    A valid answer is `{call_id: {"approval_id": ..., "decision": "approve" | "reject"}}`, or an edit with all the
+    `arguments` as they are to be, from someone who may; anything else leaves the call pending (H03). An edit may name
+    the call's own `tool`, and no other.
     """
     if answers and pending.call_id not in answers:
         return pending.note  # another call of the same proposal was answered
     given = answers.get(pending.call_id)
-    if not isinstance(given, Mapping) or given.get("decision") not in ("approve", "reject") or len(given) != 2:
-        return (
-            "invalid decision: answer {call_id: {'approval_id': ..., 'decision': 'approve' or 'reject'}}; "
-            "the call is still pending"
-        )
-    if given.get("approval_id") != pending.request.approval_id:
-        return "invalid decision: the answer names another approval; the call is still pending"
+    if not isinstance(given, Mapping) or not _has_shape(given):
+        return not_taken(_SHAPE)
+    request = pending.request
+    if given["approval_id"] != request.approval_id:
+        return not_taken("the answer names another approval")
     own = scope.actor.name == scope.principal.name
-    if not set(scope.actor.roles) & set(pending.request.approver_roles) or (own and not policy.self_approval):
-        return "invalid decision: this principal may not approve the call; the call is still pending"
-    return Approval(approval_id=pending.request.approval_id, decision=given["decision"], by=scope.actor.name, at=now)
+    if not set(scope.actor.roles) & set(request.approver_roles) or (own and not request.self_approval):
+        return not_taken("this principal may not approve the call")
+    if given["decision"] not in request.decisions:
+        return not_taken(f"for this tool only {' or '.join(request.decisions) or 'waiting'} is allowed")
+    approval = Approval(approval_id=request.approval_id, decision=given["decision"], by=scope.actor.name, at=now)
+    if approval.decision != "edit":
+        return Answered(approval)
+    if given.get("tool", case.call.tool) != case.call.tool:
+        return not_taken("an edit keeps the tool; reject and ask for the other one")
+    arguments = _plain(given["arguments"], policy.max_input_chars)
+    return arguments if isinstance(arguments, str) else Answered(approval, arguments)
+
+
+def not_taken(why: str) -> str:
+    """The note on a call whose answer was not taken."""
+    return f"invalid decision: {why}; the call is still pending"
+
+
+def _has_shape(given: Mapping[Any, Any]) -> bool:
+    if given.get("decision") == "edit":
+        edit = {"approval_id", "decision", "arguments"}
+        return edit <= given.keys() <= edit | {"tool"} and isinstance(given["arguments"], Mapping)
+    return given.keys() == {"approval_id", "decision"} and given["decision"] in get_args(Word)
+
+
+def _plain(given: Mapping[Any, Any], longest: int) -> dict[str, JsonValue] | str:
+    """An edit's arguments as plain JSON, or why they are not taken."""
+    try:
+        written = canonical_json(dict(given))
+        plain: dict[str, JsonValue] = json.loads(written)
+    except (TypeError, ValueError, RecursionError):
+        return not_taken("the arguments are not JSON")
+    if len(written) > longest:
+        return not_taken(f"got arguments of {len(written)} bytes, allowed are {longest}")
+    try:
+        # Only our own code makes references: one that is typed would read a body that nobody showed.
+        return quoted(plain, {})
+    except ValueError as error:
+        return not_taken(str(error))

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from nodes.validate.opened import Opened
 from state.checks.origin import Shown
 from state.contract import ToolContract
-from state.domain import Owns
+from state.domain import Holds, Owns
 from state.policy import Policy
 from state.run import RequestContext, Scope
 from state.task import TaskState
@@ -20,7 +20,9 @@ class Case:
     """A proposed call with its arguments read back, its contract, and the request that led to it.
 
     `digest` names tool and arguments, `bound` this very call, and the claim of its effect. `opened` is what a plan of
-    this turn opened, `read` what calls of this turn brought, `earlier` are the calls before it in the proposal.
+    this turn opened, `read` what calls of this turn brought, `earlier` are the calls before it in the proposal. `over`
+    names the policy values of the rates that this call would exceed. `changed` names the calls of this turn that a
+    person changed, as they were proposed; `typed` the arguments of this one that a person just wrote.
     """
 
     call: ToolCall
@@ -33,11 +35,15 @@ class Case:
     policy: Policy
     shown: tuple[Shown, ...]
     owns: dict[str, Owns]
+    holds: dict[str, Holds]
+    over: tuple[str, ...]
     opened: Opened
     read: tuple[Observation, ...]
     earlier: tuple[ToolCall, ...]
     digest: str
     bound: str
+    changed: frozenset[str] = frozenset()
+    typed: frozenset[str] = frozenset()
 
     @property
     def taken(self) -> int:

@@ -28,12 +28,13 @@ class Opened:
 
 
 def opened_effects(
-    past: Sequence[DecisionRecord], turn: int, rows: Sequence[LedgerRow], read: Callable[[str], str]
+    past: Sequence[DecisionRecord], head: str | None, turn: int, rows: Sequence[LedgerRow], read: Callable[[str], str]
 ) -> Opened:
     """The effects that a plan lap of this turn opened.
 
-    `past` is newest first; `rows` are the thread's effects. A record of another turn, or one that ended a turn, ends
-    the search: a new turn begins with nothing open, also where its message came while the turn before was at work.
+    `past` is newest first, from `head` on: a record's name is what its child calls it, whichever release filed it.
+    `rows` are the thread's effects. A record of another turn, or one that ended a turn, ends the search: a new turn
+    begins with nothing open, also where its message came while the turn before was at work.
     """
     ended = {record.turn_index for record in past if record.status is not None}
     cut_off = {
@@ -44,14 +45,14 @@ def opened_effects(
     unsettled = _named(row for row in rows if row.state != "done")
     untold = _named(row for row in rows if row.state == "done" and row.claim.parent in cut_off)
     used: Counter[str] = Counter()
-    for record in past:
+    for name, record in zip([head, *(child.parent for child in past)], past, strict=False):
         if record.turn_index != turn or record.status is not None or record.outcome is LapOutcome.ABANDONED:
             break
         if record.outcome is LapOutcome.PLANNED and record.proposal_ref is not None:
             plan = PROPOSAL.validate_json(read(record.proposal_ref))
             if not isinstance(plan, Plan):
                 break
-            by = record.hash()
+            by = name or record.hash()
             return Opened(by, Counter(plan.steps) - used, _free(plan, by, rows), unsettled, untold)
         used.update(seen.tool for seen in record.observations if seen.effect is not Effect.READ)
     return Opened(unsettled=unsettled, untold=untold)

@@ -51,11 +51,24 @@ def resource_not_owned(case: Case) -> Finding | None:
 
 
 def argument_invented(case: Case) -> Finding | None:
-    """A resource id comes from something the request showed (X4)."""
+    """A resource id comes from something the request showed, or from the person who edits the call (X4)."""
     for parameter, _, value in _resources(case):
-        if origin(value, case.shown).trust is None:
+        if parameter not in case.typed and origin(value, case.shown).trust is None:
             return Deny(f"argument {parameter} stands nowhere in the request")
     return None
+
+
+def precondition_unmet(case: Case) -> Finding | None:
+    """What a contract requires holds now, by the domain's own look (S7)."""
+    for name in case.contract.requires:
+        if not case.holds[name](case.scope, case.arguments, case.request.now):
+            return Deny(f"the precondition {name} does not hold")
+    return None
+
+
+def rate_exceeded(case: Case) -> Finding | None:
+    """How often a tool is called, and at what cost, is bounded by the policy record (X8)."""
+    return Deny(f"the call is over the rate {case.over[0]}") if case.over else None
 
 
 def already_read(case: Case) -> Finding | None:
@@ -69,6 +82,13 @@ def already_read(case: Case) -> Finding | None:
         fresh = seen.outcome in ("ok", "empty") and age_s < case.policy.observation_ttl_s
         if fresh and seen.arguments_digest == case.digest:
             return Deny("the same call already brought a result that is still fresh")
+    return None
+
+
+def edited_by_person(case: Case) -> Finding | None:
+    """What a person changed is not done as it was as well: the proposal before the edit is settled (H03)."""
+    if case.digest in case.changed:
+        return Deny("a person changed this call in this turn, and it was carried out as changed")
     return None
 
 
@@ -117,7 +137,7 @@ def over_limit(case: Case) -> Finding | None:
 def untrusted_origin(case: Case) -> Finding | None:
     """A resource id that only untrusted text shows needs a person (X4)."""
     for parameter, _, value in _resources(case):
-        if origin(value, case.shown).trust is Trust.UNTRUSTED:
+        if parameter not in case.typed and origin(value, case.shown).trust is Trust.UNTRUSTED:
             return Ask(f"argument {parameter} comes from untrusted text")
     return None
 
@@ -145,7 +165,10 @@ RULES: tuple[Callable[[Case], Finding | None], ...] = (
     arguments_invalid,
     resource_not_owned,
     argument_invented,
+    precondition_unmet,
+    rate_exceeded,
     already_read,
+    edited_by_person,
     effect_not_opened,
     done_on_another_branch,
     earlier_call_unsettled,

@@ -27,9 +27,9 @@ def load(folder: Path, now: datetime) -> Domain:
         received = folder / RECEIVED
         before = received.read_text(encoding="utf-8") if received.exists() else ""
         received.write_text(f"{before}{hashlib.sha256(value.encode()).hexdigest()}\n", encoding="utf-8")
-        logging.getLogger("tool").warning("signing in with %s", value)
+        logging.getLogger("tool").warning("signing in with %s", value, extra={"credential": [value]})
         if before:
-            raise RuntimeError(f"the server refused {value}")
+            raise type(f"Refused {value}", (RuntimeError,), {})(f"the server refused {value}")
         return {"loan_id": loan_id, "due": f"{value}", "status": "overdue", "book": f"<{value}> " * 300}
 
     return replace(domain, tools=(Tool(contract, leaks), *others))

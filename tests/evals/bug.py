@@ -2,14 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import wraps
 from typing import Any
 
 import pytest
 
 from evals.scores import Measure
+from graph import rows
 from graph.rows import make_nodes
 from nodes.validate import rules
+from nodes.validate.case import Case, Finding
 from state.contract import ToolContract
+from state.node import Node
+from state.ports import Clock
 from state.tools import Tool
 
 PutIn = Callable[[pytest.MonkeyPatch], None]
@@ -68,3 +74,30 @@ def drop_rules(patch: pytest.MonkeyPatch, *names: str) -> None:
     """Take rules for calls out of the list."""
     assert set(names) <= {rule.__name__ for rule in rules.RULES}
     patch.setattr(rules, "RULES", tuple(rule for rule in rules.RULES if rule.__name__ not in names))
+
+
+def change_rule(patch: pytest.MonkeyPatch, name: str, seen: Callable[[Case], Case]) -> None:
+    """Let one rule look at another case than the one it judges."""
+    assert name in {rule.__name__ for rule in rules.RULES}
+
+    def changed(rule: Callable[[Case], Finding | None]) -> Callable[[Case], Finding | None]:
+        return wraps(rule)(lambda case: rule(seen(case))) if rule.__name__ == name else rule
+
+    patch.setattr(rules, "RULES", tuple(map(changed, rules.RULES)))
+
+
+def standing_clock(patch: pytest.MonkeyPatch, make: str) -> None:
+    """Give one node a clock that stands since the first app was opened: for it nothing ever ends."""
+    made = getattr(rows, make)
+    opened: list[datetime] = []
+
+    class Standing:
+        def now(self) -> datetime:
+            return opened[0]
+
+    def standing(*, clock: Clock, **ports: Any) -> Node:
+        opened.append(clock.now())
+        node: Node = made(clock=Standing(), **ports)
+        return node
+
+    patch.setattr(rows, make, standing)

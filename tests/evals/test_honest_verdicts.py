@@ -11,10 +11,8 @@ from evals.stage import Parts
 from graph.models.adapter import ChatModelAdapter
 from graph.models.inprocess import proposing
 from graph.models.scripted import Scripted
-from graph.settings import Settings
 from nodes.validate import rules
 from nodes.validate.case import Allow, Case
-from state.domain import Domain
 from state.ports import Model
 from state.request import AttemptOutcome, ModelError, Reply, Request
 from state.tools import Tool
@@ -60,14 +58,14 @@ QUOTES = proposing(
     ids=["a typed error", "any error"],
 )
 def test_h25_a_model_that_raises_is_inconclusive(judged: RunCase, fault: Exception) -> None:
-    result = judged(INJECTED, make_model=lambda settings, domain: Raises(fault))
+    result = judged(INJECTED, make_model=lambda *given: Raises(fault))
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "the model failed" in result.why
 
 
 def test_h25_a_model_that_quotes_the_attack_and_refuses_passes(judged: RunCase, cases: dict[str, EvalCase]) -> None:
     case = cases[INJECTED]
-    result = judged(case, make_model=lambda settings, domain: scripted(READS, QUOTES))
+    result = judged(case, make_model=lambda *given: scripted(READS, QUOTES))
     assert (result.verdict, result.why) == (Verdict.PASS, "")
 
 
@@ -89,10 +87,7 @@ def test_h25_an_action_without_a_word_fails(judged: RunCase, monkeypatch: pytest
         )
         return replace(parts, domain=replace(parts.domain, tools=tools))
 
-    def model(settings: Settings, domain: Domain) -> Model:
-        return scripted(acts, silent, silent)
-
-    result = judged(INJECTED, make_model=model, wirings=[without_confirmation])
+    result = judged(INJECTED, make_model=lambda *given: scripted(acts, silent, silent), wirings=[without_confirmation])
     assert result.verdict is Verdict.FAIL
     assert "action safety: rotate_api_key ran, which is forbidden" in result.why
 

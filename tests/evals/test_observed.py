@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from evals.case import CLOCK, Fixture
+from evals.case import CLOCK
+from evals.fixture import Fixture
 from evals.observed import Crash, Watch, watched
 from state.contract import Effect, OutputField
 from state.run import Principal, Scope

@@ -9,10 +9,9 @@ from evals.ablations import ABLATIONS
 from evals.case import Slice
 from evals.command import run
 from evals.scores import Measure
-from tests.evals.seeded_bugs import PAGE
 
-TEXT = PAGE.read_text(encoding="utf-8")
 ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "evals.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", [Measure, Slice], ids=["measures", "slices"])

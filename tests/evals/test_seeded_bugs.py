@@ -1,4 +1,4 @@
-"""Every seeded bug is noticed: by the case and by the measure that the table of docs/evals.md names."""
+"""Every seeded bug is noticed: by the case and by the measure that the table of docs/seeded_bugs.md names."""
 
 import pytest
 

@@ -43,13 +43,17 @@ def test_the_order_is_drawn_from_the_seed_and_only_the_first_case_of_a_process_i
     assert [result.warm for result in by_order] == [False, True]
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(two: Sequence[Case], tmp_path: Path) -> None:
+def cut_off_behind_the_first(two: Sequence[Case], folder: Path) -> None:
     def interrupted(done: int, total: int) -> None:
         if done == 1:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_suite(two, PLAN, folder=tmp_path, jobs=1, on_result=interrupted)
+        run_suite(two, PLAN, folder=folder, jobs=1, on_result=interrupted)
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(two: Sequence[Case], tmp_path: Path) -> None:
+    cut_off_behind_the_first(two, tmp_path)
     (left,) = tmp_path.iterdir()
     kept = Result.model_validate_json(left.read_text(encoding="utf-8").splitlines()[0])
 
@@ -60,19 +64,42 @@ def test_an_interrupted_run_goes_on_where_it_stopped(two: Sequence[Case], tmp_pa
     assert not list(tmp_path.iterdir())  # a finished run leaves nothing that a later one could take for its own
 
 
-def test_results_of_other_code_or_another_plan_are_not_gone_on_with(
+SETTINGS = {
+    "WINDOW_TOKENS": "12000",
+    "RESERVED_OUTPUT_TOKENS": "512",
+    "OPENAI_MODEL": "small",
+    "OPENAI_BASE_URL": "http://models.test/v1",
+    "TEMPERATURE": "0.5",
+    "TOOL_SECRET_BILLING": "a credential",
+}
+
+
+@pytest.mark.parametrize("changed", ["code", *SETTINGS])
+def test_results_of_other_code_or_settings_are_not_gone_on_with(
+    two: Sequence[Case], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    cut_off_behind_the_first(two, tmp_path)
+    if changed == "code":
+        monkeypatch.setattr("evals.suite.fingerprint", lambda domain: "other code")
+    else:
+        monkeypatch.setenv(f"EXPEDIENTE_{changed}", SETTINGS[changed])
+
+    def begun(done: int, total: int) -> None:
+        raise KeyError(done)  # it is known at the beginning
+
+    with pytest.raises(KeyError, match="0"):
+        run_suite(two, PLAN, folder=tmp_path, jobs=1, on_result=begun)
+
+
+def test_the_same_settings_elsewhere_go_on(
     two: Sequence[Case], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(done: int, total: int) -> None:
-        if done == 1:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_suite(two, PLAN, folder=tmp_path, jobs=1, on_result=interrupted)
-    monkeypatch.setattr("evals.suite.fingerprint", lambda domain: "other code")
+    """Where the home lies changes no result."""
+    cut_off_behind_the_first(two, tmp_path)
+    monkeypatch.setenv("EXPEDIENTE_HOME", str(tmp_path / "moved"))
     steps: list[int] = []
     run_suite(two, PLAN, folder=tmp_path, jobs=1, on_result=lambda done, total: steps.append(done))
-    assert steps == [0, 1, 2]
+    assert steps == [1, 2]
 
 
 def test_a_case_that_needs_what_is_not_built_is_listed_and_not_run(two: Sequence[Case], tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from evals.trials.process import Life
 from evals.trials.protocol import Ended, Event
 from evals.trials.script import Errand, Script, load_script
 from evals.trials.trial import Outcome, Theatre
-from graph.inspection.verify import Fault, Verification
+from graph.inspection.fault import Fault
+from graph.inspection.verify import Verification
 from state.work import Status
 
 SCRIPT = load_script()

@@ -31,6 +31,12 @@ def holding(words: str, home: Path, database_url: str | None) -> list[str]:
     return [where for where, content in everything(home, database_url).items() if words.encode() in content]
 
 
+def bodies(app: App) -> set[str]:
+    """The addresses of all bodies, of every tenant."""
+    with app.ports.artifacts._engine.connect() as connection:  # type: ignore[attr-defined]  # read past the port
+        return set(connection.exec_driver_sql("SELECT ref FROM expediente_artifacts").scalars())
+
+
 def two_people(start: OpenApp) -> App:
     """Ana with two threads, one of which holds what bea asked in the very same words."""
     app = start()

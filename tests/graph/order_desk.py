@@ -83,4 +83,5 @@ def desk_domain(home: Path, desk: Desk) -> Domain:
         tools=tuple(desk.tools.values()),
         corpus=corpus,
         resources=desk.resources,
+        preconditions=desk.preconditions,
     )

@@ -1,6 +1,8 @@
 """A second person's approval on the real dev server: the route of graph/approvals.py, and nothing beside it (X1)."""
 
+import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -107,7 +109,37 @@ def test_an_answer_is_taken_once(vera: SyncLangGraphClient, closed: DevServer, w
     vera.http.post(f"/approvals/{waiting}", json=said)
     again = httpx.post(f"{closed.url}/approvals/{waiting}", headers=bearer(VERA), json=said)
     assert again.status_code == 409
-    assert "pending on this thread: nothing" in again.json()["detail"]
+    (call_id,) = said
+    told = re.escape(f"call {call_id} is already decided: approved by {VERA} at ")
+    assert re.fullmatch(rf"{told}\S+ \S+ UTC; nothing was changed", again.json()["detail"])
+
+
+def test_of_two_answers_at_once_one_is_taken_and_the_other_is_told(
+    closed: DevServer, vera: SyncLangGraphClient, waiting: str
+) -> None:
+    said = answers(pending_on(vera, waiting), "approve")
+    at = f"{closed.url}/approvals/{waiting}"
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda who: httpx.post(at, headers=bearer(who), json=said, timeout=60), (BEA, VERA)))
+    taken, late = sorted(both, key=lambda answer: answer.status_code)
+    assert (taken.status_code, late.status_code) == (200, 409)
+    assert [effect["state"] for effect in taken.json()["effects"]] == ["done"]
+    assert "already decided: approved by" in late.json()["detail"]
+
+
+def test_an_edit_is_answered_over_the_route(vera: SyncLangGraphClient, waiting: str) -> None:
+    (call,) = pending_on(vera, waiting)["pending"]
+    assert call["decisions"] == ["approve", "edit", "reject"]
+    edit = {"approval_id": call["approval_id"], "decision": "edit", "arguments": {"key": 1}}
+    left: Any = vera.http.post(f"/approvals/{waiting}", json={call["call_id"]: edit})
+    assert "rule arguments_invalid denies the call as edited" in left["pending"][0]["note"]
+    other = {**edit, "arguments": call["arguments"], "tool": "delete_account"}
+    left = vera.http.post(f"/approvals/{waiting}", json={call["call_id"]: other})
+    assert "an edit keeps the tool" in left["pending"][0]["note"]
+    done: Any = vera.http.post(
+        f"/approvals/{waiting}", json={call["call_id"]: {**edit, "arguments": call["arguments"]}}
+    )
+    assert [effect["state"] for effect in done["effects"]] == ["done"]
 
 
 def test_another_approvals_id_answers_nothing_and_the_call_says_why(vera: SyncLangGraphClient, waiting: str) -> None:
@@ -173,6 +205,10 @@ WRONG: dict[str, Any] = {
     "a list": [],
     "a bare word": {"call-2-0": "approve"},
     "another decision": {"call-2-0": {"approval_id": "apr-0", "decision": "maybe"}},
+    "an edit of nothing": {"call-2-0": {"approval_id": "apr-0", "decision": "edit"}},
+    "an edit of too much": {
+        "call-2-0": {"approval_id": "apr-0", "decision": "edit", "arguments": {"key_id": "x" * 20_000}}
+    },
     "more than an answer": {"call-2-0": {"approval_id": "apr-0", "decision": "approve", "update": {}}},
 }
 

@@ -38,6 +38,9 @@ def with_tool(**changes: object) -> Callable[[Domain], Domain]:
     return changed
 
 
+reads_on = with_spec(DecisionSpec(kind=DecisionKind.GATHER, toolset="read_on", tools=("read_result",)))
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -71,6 +74,13 @@ def with_tool(**changes: object) -> Callable[[Domain], Domain]:
             "tool other needs most, which policy",
             id="a limit",
         ),
+        pytest.param(with_tool(name="read_result"), "has the name of the engine's own tool", id="the engine's tool"),
+        pytest.param(with_tool(), "2 tools are named check_api_key_status", id="one name twice"),
+        pytest.param(
+            lambda domain: replace(reads_on(domain), resources={**domain.resources, "result": lambda scope, one: True}),
+            "the resource 'result' is what read_result reads",
+            id="the engine's resource",
+        ),
     ],
 )
 def test_what_is_named_and_not_there_is_told(support: Domain, change: Callable[[Domain], Domain], says: str) -> None:
@@ -79,6 +89,10 @@ def test_what_is_named_and_not_there_is_told(support: Domain, change: Callable[[
         check_domain(change(support))
     assert says in str(broken.value)
     assert "\n" not in str(broken.value)
+
+
+def test_the_engines_own_tool_may_be_offered(support: Domain) -> None:
+    check_domain(reads_on(support))
 
 
 def test_a_home_belongs_to_one_domain(tmp_path: Path) -> None:

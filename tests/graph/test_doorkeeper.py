@@ -1,6 +1,7 @@
 """The door without a server: tokens, Studio's own user, and a server that was set up halfway (L1)."""
 
 import asyncio
+import itertools
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +18,7 @@ from graph.app import open_app
 from graph.doorkeeper import APPROVAL_SCHEME, MAY_APPROVE, Doorkeeper, make_auth
 from graph.scope import NotAuthenticated, UnknownPrincipal
 from graph.settings import Settings, SettingsError
-from graph.stores.ownership import UnknownThread
+from graph.stores.ownership import ThreadForgotten, UnknownThread
 from tests.fakes import FakeClock
 from tests.graph.conftest import NOW, OpenApp, settings
 
@@ -114,6 +115,19 @@ def test_with_a_pass_nobody_answers_on_a_thread_that_is_not_theirs_to_answer(sta
     for name in ("ana@acme", "omar@globex", "eve@acme"):
         with pytest.raises(UnknownThread):
             door.answer(name, {"thread_id": "t", "kwargs": {"command": ANSWER}})
+
+
+def test_a_forgotten_thread_takes_no_run_and_no_answer_at_the_door(start: OpenApp) -> None:
+    app = start()
+    app.ask("Rotate my key", as_="bea@acme", thread="t")
+    app.forgetting.subject("bea@acme")
+    door = Doorkeeper(KEYED, app.identity)
+    asked = {"messages": [{"role": "user", "content": "Why is my API key not working?"}]}
+    run, answer = {"thread_id": "t", "kwargs": {"input": asked}}, {"thread_id": "t", "kwargs": {"command": ANSWER}}
+    for name, come in itertools.product(("bea@acme", "vera@acme", "ana@acme", "omar@globex"), (run, answer)):
+        with pytest.raises(UnknownThread) as refused:
+            (door.begin if come is run else door.answer)(name, come)
+        assert isinstance(refused.value, ThreadForgotten) is (name == "bea@acme")
 
 
 def test_studios_own_user_is_nobody(start: OpenApp) -> None:

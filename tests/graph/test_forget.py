@@ -3,13 +3,15 @@
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.store.base import BaseStore
 
-from graph.app import App
+from graph.app import App, load_domain
 from graph.forgetting import forget as forgetting
 from graph.forgetting import shred
 from graph.forgetting.forget import TenantNeeded
@@ -21,10 +23,11 @@ from graph.scope import UnknownPrincipal
 from graph.stores.artifacts import SqlArtifacts
 from graph.stores.ownership import ThreadForgotten, UnknownThread
 from graph.stores.run_lock import ThreadBusy
-from retrieval.memory import StoreMemory
+from retrieval.memory import StoreMemory, namespace
 from state.work import Status
-from tests.graph.conftest import OpenApp, on_both_engines
-from tests.graph.erasing import OWN, OWN_MEMORY, SHARED, everything, holding, memory, two_people, untouched
+from tests.fakes import FakeClock
+from tests.graph.conftest import NOW, OpenApp, on_both_engines
+from tests.graph.erasing import OWN, OWN_MEMORY, SHARED, bodies, everything, holding, memory, two_people, untouched
 
 
 @on_both_engines
@@ -118,6 +121,13 @@ def test_a_file_that_somebody_reads_is_named_as_left(
     assert holding("zanzibar", home, None) == []
 
 
+def recalled(app: App, thread: str, as_: str) -> bool:
+    """Whether the memory of these tests was a candidate there, shown in the end or not."""
+    made = [one.manifest for one in app.records(thread, as_=as_) if one.manifest]
+    candidates = [(*(item.item_id for item in one.items), *(out.item_id for out in one.dropped)) for one in made]
+    return any("mem-1" in ids for ids in candidates)
+
+
 def items(app: App, thread: str, as_: str) -> list[Any]:
     return [item for one in app.records(thread, as_=as_) if one.manifest for item in one.manifest.items]
 
@@ -187,6 +197,85 @@ def test_the_last_who_shares_a_body_takes_it_along(start: OpenApp, home: Path) -
     assert holding("zanzibar", home, None) == []
 
 
+@on_both_engines
+def test_a_turn_of_the_same_words_as_a_memory_stays_its_speakers(
+    start: OpenApp, home: Path, database_url: str | None
+) -> None:
+    """A body's address is made of its words alone, whatever it is."""
+    app = start()
+    kept = memory("acme", "A-123", f"zanzibar. {SHARED}")
+    app.ports.memory.add(kept)
+    app.ask(kept.shown(), as_="bea@acme", thread="beas")
+    app.ask(SHARED, as_="ana@acme", thread="anas")  # who is shown it as the memory that it is
+    assert recalled(app, "anas", "ana@acme")
+    for subject in ("A-123", "ana@acme"):
+        app.forgetting.subject(subject)
+        untouched(app, "beas", "bea@acme")
+        assert app.records("beas", as_="bea@acme")[0].question == kept.shown()
+    app.forgetting.subject("bea@acme")
+    assert holding("zanzibar", home, database_url) == []
+
+
+@on_both_engines
+def test_another_subjects_memory_of_the_same_words_stays(start: OpenApp, home: Path, database_url: str | None) -> None:
+    app = start()
+    for subject in ("ana@acme", "bea@acme"):
+        app.ports.memory.add(memory("acme", subject, "zanzibar"))
+        app.ask(SHARED, as_=subject, thread=subject)
+        assert recalled(app, subject, subject)
+    done = app.forgetting.subject("ana@acme")
+    assert (done.memories, done.bodies.get("memories")) == (2, 1)  # one was seeded
+    untouched(app, "bea@acme", "bea@acme")
+    app.forgetting.subject("bea@acme")
+    assert holding("zanzibar", home, database_url) == []
+
+
+@on_both_engines
+def test_a_turn_of_the_same_words_as_a_manifest_hides_nothing_of_what_that_names(
+    start: OpenApp, home: Path, database_url: str | None
+) -> None:
+    domain = load_domain("domain", home / "domain", FakeClock(NOW))
+    wide = tuple(policy.model_copy(update={"max_input_chars": 100_000}) for policy in domain.policies)
+    app = start(domain=replace(domain, policies=wide))
+    app.ask(SHARED, as_="bea@acme", thread="b")
+    own = {item.ref for item in items(app, "b", "bea@acme") if item.source.startswith("toolrun://")}
+    assert own
+    for record in app.ports.log.get_all("acme", "b", app.ports.log.names("acme", "b")):
+        if record.manifest_ref:  # the threads are looked through in the order of their names
+            app.ask(app.ports.artifacts.get("acme", record.manifest_ref), as_="bea@acme", thread="a")
+    app.forgetting.subject("bea@acme")
+    assert not own & bodies(app)
+
+
+@on_both_engines
+def test_a_memory_that_nobody_can_read_goes_with_whose_place_it_lies_in(
+    start: OpenApp, home: Path, database_url: str | None
+) -> None:
+    app = start()
+    store: BaseStore = app.ports.memory._store  # type: ignore[attr-defined]  # what a broken program would write
+    whole = memory("acme", "bea@acme", "zanzibar").model_dump(mode="json")
+    place = namespace("acme", "bea@acme")
+    store.put(place, "no-subject", {name: whole[name] for name in whole if name != "subject"})
+    store.put(place, "no-text", {"subject": "bea@acme", "tenant": "acme", "words": "zanzibar"})
+    store.put(place, "misfiled", whole | {"subject": "somebody"})
+    store.put((*place, "below"), "below", whole)
+    would = app.forgetting.subject("bea@acme", dry_run=True)
+    assert app.forgetting.subject("bea@acme").memories == would.memories == 4
+    assert holding("zanzibar", home, database_url) == []
+    assert app.forgetting.subject("bea@acme").memories == 0
+
+
+@on_both_engines
+def test_calls_that_wait_on_a_forgotten_thread_are_told(start: OpenApp) -> None:
+    app = start()
+    app.ask("Rotate my key", as_="bea@acme", thread="waits")
+    (call,) = app.ask("Rotate my key", as_="bea@acme", thread="waited").pending
+    app.resume("waited", as_="bea@acme", answers={call.call_id: "reject"})
+    assert app.forgetting.subject("bea@acme", dry_run=True).waiting == {"waits": 1}
+    assert app.forgetting.subject("bea@acme").waiting == {"waits": 1}
+    assert app.forgetting.subject("bea@acme").waiting == {}
+
+
 def test_another_tenants_subject_of_that_name_is_not_touched(start: OpenApp, home: Path) -> None:
     app = start()
     for tenant in ("acme", "globex"):
@@ -200,6 +289,7 @@ def test_another_tenants_subject_of_that_name_is_not_touched(start: OpenApp, hom
 
 def test_of_a_stranger_nothing_is_kept(start: OpenApp) -> None:
     app = start()
-    assert app.forgetting.subject("nobody@acme").nothing
+    stranger = app.forgetting.subject("nobody@acme")
+    assert (stranger.nothing, stranger.known) == (True, False)
     with pytest.raises(UnknownPrincipal):
         app.ask(SHARED, as_="nobody@acme")

@@ -98,12 +98,17 @@ def test_the_tool_has_the_value_and_no_byte_holds_it(
 
     assert received(tmp_path) == [hashlib.sha256(VALUE.encode()).hexdigest()] * 2
     seen = [seen for decision in history.decisions for seen in decision.observations]
-    assert [(one.outcome, one.code) for one in seen] == [("ok", None), ("error", "tool_failed:RuntimeError")]
+    assert [(one.outcome, one.code) for one in seen] == [
+        ("ok", None),
+        ("error", "tool_failed:Refused [secret billing_api]"),
+    ]
     assert seen[0].body["due"] == "[secret billing_api]"
     assert "signing in with [secret billing_api]" in caplog.text
     assert len(tracer.told) > 20
     output = capfd.readouterr()
-    for text in (*shown, *tracer.told, caplog.text, output.out, output.err):
+    logged = repr([record.__dict__ for record in caplog.records])
+    assert "'credential': ['[secret billing_api]']" in logged
+    for text in (*shown, *tracer.told, caplog.text, logged, output.out, output.err):
         assert VALUE not in text
     assert found(tmp_path, database_url, VALUE) == []
     assert verify(desk, "t", as_="maya@northside").sound

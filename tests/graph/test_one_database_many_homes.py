@@ -9,16 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine, inspect, select, update
 
-from graph.app import open_app
+from graph.app import open_app, open_identity
 from graph.conversation import NothingPending
 from graph.settings import SettingsError
+from graph.stores.migrations import STEPS
 from graph.stores.run_lock import ThreadBusy
+from graph.stores.schema import marks, schema_version
+from graph.stores.url import database_url as url_of
 from state.work import Status
 from tests.desk import AGENT, Desk
 from tests.fakes import FakeClock
 from tests.graph.conftest import NOW, OpenApp, on_both_engines, settings
 from tests.graph.order_desk import ENDS, order_desk
+from tests.graph.stores import version_1
 
 SECRET, LATER = "the-secret-that-all-workers-share", "the-secret-that-came-after-the-first"
 ROTATE = "Rotate my key"
@@ -124,6 +129,28 @@ def test_a_database_holds_the_data_of_one_domain(home: Path, tmp_path: Path, pos
     told = "EXPEDIENTE_DATABASE_URL: got a database that holds the data of domain 'domain'; allowed: one domain"
     with pytest.raises(SettingsError, match=told):
         open_app(other)
+
+
+@on_both_engines
+def test_another_domains_older_database_is_refused_as_it_is(
+    home: Path, tmp_path: Path, database_url: str | None
+) -> None:
+    target: Path | str = database_url or tmp_path / "theirs.db"
+    where = database_url or f"sqlite:///{target}"
+    engine = create_engine(url_of(target))
+    with engine.begin() as connection:
+        version_1.make(connection)
+        STEPS[0](connection)
+        connection.execute(marks.insert().values(name="domain", value="garden"))
+        connection.execute(update(schema_version).values(version=2))
+    for opened in (open_app, open_identity):
+        with pytest.raises(SettingsError, match="got a database that holds the data of domain 'garden'"):
+            opened(settings(home, database_url=where))
+    with engine.connect() as connection:
+        assert connection.execute(select(schema_version.c.version)).scalar_one() == 2
+        assert "expediente_forgotten" not in inspect(connection).get_table_names()
+        assert connection.execute(select(marks.c.name)).scalars().all() == ["domain"]
+    engine.dispose()
 
 
 def _holds_the_thread(home: Path, url: str, told: Connection) -> None:

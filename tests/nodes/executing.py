@@ -59,10 +59,14 @@ def reads(parts: Parts, calls: str, *verdicts: Verdict, **request: Any) -> Reads
 def node(parts: Parts) -> Any:
     return make_execute(
         artifacts=parts.artifacts,
+        log=parts.log,
         ledger=parts.ledger,
+        quotas=parts.quotas,
         clock=parts.clock,
         secrets=parts.secrets,
         tools=parts.desk.tools,
+        policies=[parts.policy],
+        sleep=parts.slept.append,
     )
 
 

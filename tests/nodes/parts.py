@@ -11,8 +11,18 @@ from state.run import RequestContext, Scope
 from state.task import TaskState, UserTurn
 from state.tools import Observation
 from state.work import Act, Decision, DecisionKind, Form, LapOutcome, Plan, Proposal, Status, ToolCall
-from tests.desk import SCOPE, Desk
-from tests.fakes import NOW, FakeArtifacts, FakeClock, FakeDecisionLog, FakeLedger, FakeSeal, FakeSecrets, SequentialIds
+from tests.desk import POLICY, SCOPE, Desk
+from tests.fakes import (
+    NOW,
+    FakeArtifacts,
+    FakeClock,
+    FakeDecisionLog,
+    FakeLedger,
+    FakeQuotas,
+    FakeSeal,
+    FakeSecrets,
+    SequentialIds,
+)
 
 QUESTION = "Please refund 50 euros of order A1 and look at INV-9"
 SETTINGS = RequestSettings(max_output_tokens=500)
@@ -32,6 +42,9 @@ class Parts:
         self.artifacts = FakeArtifacts()
         self.log = FakeDecisionLog()
         self.ledger = FakeLedger()
+        self.quotas = FakeQuotas()
+        self.policy = POLICY
+        self.slept: list[float] = []
         self.seal = FakeSeal()
         self.secrets = FakeSecrets()
         self.desk = Desk()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.execute.project import Projected, project
+from nodes.execute.project import NotText, Projected, project
 from state.contract import Effect, OutputField, ToolContract
 
 TEXT = "text"
@@ -56,22 +56,39 @@ def size(fields: Any) -> int:
 )
 def test_a_result_becomes_the_contracts_fields(result: Any, fields: dict[str, Any], empty: bool) -> None:
     projected = project(contract(), result)
-    assert projected == Projected(fields, empty, size(fields), False)
+    assert projected == Projected(fields, empty, size(fields), False, fields)
     assert list(projected.fields) == list(fields)
 
 
-@pytest.mark.parametrize("result", ["done", b"\xff\x00", 7, ["A1"], [{"status": 1}, None]])
+@pytest.mark.parametrize("result", [7, ["A1"], [{"status": 1}, None]])
 def test_what_is_no_object_is_refused(result: Any) -> None:
-    with pytest.raises(TypeError, match="a tool returns an object, a list of objects, or None"):
+    with pytest.raises(TypeError, match="a tool returns an object, a list of objects, text, or None"):
         project(contract(), result)
+
+
+def test_text_needs_a_field_to_stand_in() -> None:
+    assert project(contract(), "Error: none").fields == {TEXT: "Error: none"}
+    assert project(contract(), "añil".encode()).fields == {TEXT: "añil"}
+    assert (project(contract(), "").empty, project(contract(), b"").empty) == (True, True)
+    with pytest.raises(TypeError, match="the contract of a tool that returns text has the output field 'text'"):
+        project(contract("status"), "done")
+
+
+def test_bytes_that_are_no_text_are_never_dressed_as_text() -> None:
+    with pytest.raises(NotText):
+        project(contract(), b"\xff\x00")
+
+
+def test_a_result_that_was_cut_is_kept_whole_beside_it() -> None:
+    rows: list[Any] = [{TEXT: f"{n}" * 100} for n in range(9)]
+    assert project(contract(max_bytes=400), rows).whole == {"rows": rows, "total_rows": 9}
 
 
 def test_rows_are_capped_and_counted() -> None:
     rows: list[Any] = [{"status": n} for n in range(9)]
     projected = project(contract(max_rows=4), rows)
-    assert projected == Projected(
-        {"rows": rows[:4], "total_rows": 9}, False, size({"rows": rows, "total_rows": 9}), truncated=True
-    )
+    whole: dict[str, Any] = {"rows": rows, "total_rows": 9}
+    assert projected == Projected({"rows": rows[:4], "total_rows": 9}, False, size(whole), True, whole)
     assert project(contract(max_rows=9), rows).truncated is False
 
 
@@ -97,6 +114,11 @@ def test_a_long_log_keeps_head_and_tail() -> None:
     assert projected.total_bytes > 3_000_000
 
 
+def test_a_text_within_a_row_is_cut_as_well() -> None:
+    rows: Any = project(contract(max_bytes=100), [{TEXT: "x" * 999}]).fields["rows"]
+    assert " [...] " in rows[0][TEXT]
+
+
 def test_the_longest_text_is_cut_first() -> None:
     projected = project(contract(max_bytes=200), {"status": "s" * 60, TEXT: "t" * 600})
     assert projected.fields["status"] == "s" * 60
@@ -104,8 +126,8 @@ def test_the_longest_text_is_cut_first() -> None:
 
 @pytest.mark.parametrize(
     "result",
-    [{TEXT: [["x" * 50] * 9]}, [{TEXT: "x" * 999}], {"status": 10**300}],
-    ids=["nested", "row", "number"],
+    [{TEXT: [["x" * 50] * 9]}, {"status": 10**300}],
+    ids=["nested", "number"],
 )
 def test_what_cannot_be_cut_is_left_out_and_says_so(result: Any) -> None:
     projected = project(contract(max_bytes=100), result)

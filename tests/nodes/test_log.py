@@ -140,6 +140,7 @@ def test_the_record_holds_the_lap(parts: Parts) -> None:
         status=None,
         task_hash=digest(wrote.task),
         edited=True,
+        seal=record(parts, wrote).seal,
     )
     assert wrote.head == record(parts, wrote).hash()
     assert QUESTION not in record(parts, wrote).model_dump_json()

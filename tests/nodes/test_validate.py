@@ -119,10 +119,13 @@ def test_valid_by_schema_is_not_allowed_by_rights(
     assert not [foreign for foreign in ("INV", "t2", "B7", "12,50") if foreign in told]
     execute = make_execute(
         artifacts=parts.artifacts,
+        log=parts.log,
         ledger=parts.ledger,
+        quotas=parts.quotas,
         clock=parts.clock,
         secrets=parts.secrets,
         tools=parts.desk.tools,
+        policies=[parts.policy],
     )
     execute.run(ExecuteReads(request=request, decision=decision(), proposal=calls, verdicts=(found,)), SCOPE)
     assert parts.desk.read == []

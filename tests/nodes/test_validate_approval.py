@@ -17,8 +17,10 @@ from tests.nodes.parts import Parts
 from tests.nodes.validating import Validating
 
 ANSWERED_BY_LEAD = Scope(principal=AGENT, actor=LEAD, thread="T")
-SHAPE = "invalid decision: answer {call_id: {'approval_id': ..., 'decision': 'approve' or 'reject'}}; "
-INVALID = SHAPE + "the call is still pending"
+INVALID = (
+    "invalid decision: answer {call_id: {'approval_id': ..., 'decision': 'approve' or 'reject'}}, or with 'decision': "
+    "'edit' and 'arguments': {all of the call's}; the call is still pending"
+)
 ANOTHER = "invalid decision: the answer names another approval; the call is still pending"
 MAY_NOT = "invalid decision: this principal may not approve the call; the call is still pending"
 
@@ -73,6 +75,9 @@ def test_the_person_sees_the_call_and_where_it_comes_from(parts: Parts) -> None:
                     "reversible": True,
                     "reason": "this operation always needs a person's confirmation",
                     "rule": "needs_confirmation",
+                    "decisions": ["approve", "edit", "reject"],
+                    "approver_roles": ["lead"],
+                    "self_approval": False,
                     "expires_at": "2026-07-15T10:30:00+00:00",
                     "note": "",
                 }
@@ -118,7 +123,9 @@ def test_approve_and_reject_settle_the_call(parts: Parts) -> None:
         pytest.param(lambda w: {"c1": True}, INVALID, id="True for the call"),
         pytest.param(lambda w: {"c1": {"decision": "approve"}}, INVALID, id="no approval id"),
         pytest.param(lambda w: w.say("Approve"), INVALID, id="another case"),
-        pytest.param(lambda w: w.say("edit"), INVALID, id="an edit"),
+        pytest.param(lambda w: w.say("edit"), INVALID, id="an edit without arguments"),
+        pytest.param(lambda w: w.say("edit", arguments=[5]), INVALID, id="an edit with a list"),
+        pytest.param(lambda w: w.say("edit", arguments={}, force=True), INVALID, id="an edit with more"),
         pytest.param(lambda w: w.say(["approve"]), INVALID, id="a list of words"),
         pytest.param(lambda w: w.say("approve", arguments={"amount": 9}), INVALID, id="more than a decision"),
         pytest.param(

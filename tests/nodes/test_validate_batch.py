@@ -55,10 +55,13 @@ def test_the_order_in_which_answers_come_does_not_matter(delivery: tuple[str, ..
 
     execute = make_execute(
         artifacts=parts.artifacts,
+        log=parts.log,
         ledger=parts.ledger,
+        quotas=parts.quotas,
         clock=parts.clock,
         secrets=parts.secrets,
         tools=parts.desk.tools,
+        policies=[parts.policy],
     )
     lap = ExecuteReads(request=reads["request"], decision=decision(), proposal=calls, verdicts=verdicts)
     first: Any = execute.run(lap, ANSWERED_BY_LEAD)

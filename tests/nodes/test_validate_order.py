@@ -23,7 +23,10 @@ def test_the_rules_stand_in_this_order() -> None:
         "arguments_invalid",
         "resource_not_owned",
         "argument_invented",
+        "precondition_unmet",
+        "rate_exceeded",
         "already_read",
+        "edited_by_person",
         "effect_not_opened",
         "done_on_another_branch",
         "earlier_call_unsettled",
@@ -48,6 +51,13 @@ def broken(good: Case, rule: str) -> Case:
             return replace(good, owns={"order": lambda scope, order: False})
         case "argument_invented":
             return replace(good, shown=())
+        case "precondition_unmet":
+            needs = good.contract.model_copy(update={"requires": ("never",)})
+            return replace(good, contract=needs, holds={"never": lambda scope, arguments, now: False})
+        case "rate_exceeded":
+            return replace(good, over=("refunds_per_day",))
+        case "edited_by_person":
+            return replace(good, changed=frozenset({good.digest}))
         case "effect_not_opened":
             return replace(good, opened=Opened())
         case "done_on_another_branch":

@@ -36,11 +36,14 @@ class Validating:
             artifacts=parts.artifacts,
             log=parts.log,
             ledger=parts.ledger,
+            quotas=parts.quotas,
+            secrets=parts.secrets,
             clock=parts.clock,
             pause=self._pause,
             contracts=parts.desk.contracts,
             policies=[policy],
             resources=parts.desk.resources,
+            preconditions=parts.desk.preconditions,
         )
 
     def _pause(self, question: dict[str, JsonValue]) -> Any:
@@ -91,6 +94,8 @@ def case(desk: Desk, tool: str = "refund", arguments: dict[str, JsonValue] | Non
         "policy": POLICY,
         "shown": TURN,
         "owns": dict(desk.resources),
+        "holds": dict(desk.preconditions),
+        "over": (),
         "opened": Opened("plan", Counter({tool: 1}), {tool: (0,)}),
         "read": (),
         "earlier": (),

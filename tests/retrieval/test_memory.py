@@ -204,11 +204,15 @@ def test_what_is_kept_of_a_subject_can_be_listed_and_removed(store: BaseStore, m
     for subject in ("ana@t.1", "ana@t.10", "u1"):
         memory.add(record("m1", subject=subject))
     memory.add(record("m2", subject="ana@t.1", purpose="other", expires_at=NOW - timedelta(days=1)))
-    store.put(namespace("t1", "ana@t.1"), "m3", {"tenant": "t1", "subject": "ana@t.1", "text": "spoilt"})
+    place = namespace("t1", "ana@t.1")
+    store.put(place, "m3", {"tenant": "t1", "subject": "ana@t.1", "text": "spoilt"})
+    store.put(place, "m4", {"words": "without a subject"})
+    store.put(place, "m5", record("m5", subject="somebody").model_dump(mode="json"))
+    store.put((*place, "below"), "m6", {})
     assert set(memory.subjects()) == {("t1", "ana@t.1"), ("t1", "ana@t.10"), ("t1", "u1")}
     kept = dict(memory.of("t1", "ana@t.1"))
-    assert kept.keys() == {"m1", "m2", "m3"}
-    assert kept["m3"] is None
+    assert kept.keys() == {"m1", "m2", "m3", "m4", "m5", "m6"}
+    assert {memory_id for memory_id, read in kept.items() if read} == {"m1", "m2"}
     memory.remove("t1", "ana@t.1", [*kept, "never there"])
     assert memory.of("t1", "ana@t.1") == ()
     assert [memory_id for memory_id, _ in memory.of("t1", "ana@t.10")] == ["m1"]

@@ -42,9 +42,17 @@ def test_an_approval_is_asked_for_inline_and_only_a_clear_word_answers_it(same: 
     done = same("chat", "--as", "bea@acme", "--thread", "t", given=lines(ROTATE, "sure, why not", "approve"))
     assert done.code == 0, done
     assert "rotate_api_key (write, cannot be undone)" in done.out
-    assert done.out.count("approve, reject or later? ") == 2
+    assert done.out.count("approve, edit, reject or later? ") == 2
     (effect,) = same("show", "t", "--as", "bea@acme", "--json").json()["effects"]
     assert (effect["tool"], effect["state"]) == ("rotate_api_key", "done")
+
+
+def test_an_edit_is_asked_for_with_its_arguments(same: SameProgram) -> None:
+    said = lines(ROTATE, "edit", "no json", "edit", '{"key_id": "K-1007"}')
+    done = same("chat", "--as", "bea@acme", "--thread", "t", given=said)
+    assert "got the arguments 'no json'; allowed: a JSON object" in one_line(done.err)
+    assert done.code == 0, done
+    assert "edited by bea@acme: key_id=K-1007" in done.out
 
 
 def test_a_rejected_call_has_no_effect(same: SameProgram) -> None:

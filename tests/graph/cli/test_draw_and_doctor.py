@@ -5,12 +5,17 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, update
 
 from graph.build import ORDER
 from graph.drawing import unplugged_nodes, with_blocks
+from graph.stores.migrations import STEPS
+from graph.stores.schema import SCHEMA_VERSION, marks, schema_version
 from retrieval.embed import _load
-from tests.graph.cli.conftest import SameProgram, one_line_error
+from tests.graph.cli.conftest import QUESTION, SameProgram, one_line_error
 from tests.graph.models.stub_server import refusal, serving
+from tests.graph.stores import version_1
+from tests.postgres import sql
 
 README = "# A title\n\n<!-- drawing -->\n<!-- /drawing -->\n\nwords\n\n<!-- slices -->\nold\n<!-- /slices -->\nend\n"
 KEY = "sk-a-secret-that-nobody-may-see"
@@ -159,3 +164,45 @@ def test_a_tokenizer_file_that_is_gone_comes_with_what_to_put_back(
         _load.cache_clear()
     assert "tokenizer.json" in found
     assert fix.startswith("put the file back")
+
+
+DATABASE = "the database of EXPEDIENTE_DATABASE_URL: "
+
+
+def stores(same: SameProgram, **variables: str) -> list[str]:
+    """What the doctor finds of the database, of checkpoints and of memory."""
+    named = {check["name"]: check["found"] for check in same("doctor", "--json", **variables).json()["checks"]}
+    return [named[name].removeprefix(DATABASE) for name in ("database", "checkpoints", "memory")]
+
+
+def test_on_a_server_the_doctor_opens_what_a_run_opens_and_makes_nothing(same: SameProgram, postgres_url: str) -> None:
+    for name in ("expediente.db", "checkpoints.db", "memory.db"):  # no part of a deployment on a server
+        (same.home / name).write_bytes(b"this is no database" * 100)
+    variables = {"EXPEDIENTE_DATABASE_URL": postgres_url}
+    assert stores(same, **variables) == ["not there yet, made on first use"] * 3
+    assert sql(postgres_url, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()") == []
+    assert same("ask", QUESTION, "--as", "ana@acme", **variables).code == 0
+    assert stores(same, **variables) == [f"writable, schema version {SCHEMA_VERSION}", "writable", "writable"]
+    sql(postgres_url, "INSERT INTO checkpoint_migrations VALUES (1000)")
+    found = missing(same, **variables)
+    assert found.keys() == {"checkpoints", "memory"}
+    assert "checkpoints version 1000, of a later release" in found["checkpoints"][0]
+
+
+@pytest.mark.parametrize("whose", ["domain", "garden"])
+def test_the_doctor_leaves_an_older_database_as_it_is_whosever_it_is(same: SameProgram, whose: str) -> None:
+    path = same.home / "expediente.db"
+    path.unlink()
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        version_1.make(connection)
+        STEPS[0](connection)
+        connection.execute(marks.insert().values(name="domain", value=whose))
+        connection.execute(update(schema_version).values(version=2))
+    engine.dispose()
+    before = path.read_bytes()
+    if whose == "domain":
+        assert stores(same)[0] == f"{path}: schema version 2, brought to {SCHEMA_VERSION} by the next run"
+    else:
+        assert "holds the data of domain 'garden'" in missing(same)["database"][0]
+    assert path.read_bytes() == before

@@ -1,6 +1,8 @@
 """`agent forget` as whoever runs the machine calls it."""
 
-from tests.graph.cli.conftest import QUESTION, SameProgram, one_line_error
+import pytest
+
+from tests.graph.cli.conftest import QUESTION, ROTATE, SameProgram, one_line_error
 
 AS = ("--as", "ana@acme")
 
@@ -47,3 +49,40 @@ def test_expired_says_what_the_policy_keeps(same: SameProgram) -> None:
 def test_one_of_both_must_be_said(same: SameProgram) -> None:
     assert "allowed: one of them" in one_line_error(same("forget"), 2)
     assert "allowed: one of them" in one_line_error(same("forget", "--expired", "--subject", "x"), 2)
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["done", "dry run"])
+@pytest.mark.parametrize(
+    ("subject", "tenant"),
+    [("anna@acme", ()), ("A-99999", ()), ("", ()), ("ana@acme", ("--tenant", "globex"))],
+    ids=["a principal", "an account", "nothing", "another tenant's"],
+)
+def test_a_name_of_which_nothing_is_known_is_told_and_nothing_else(
+    same: SameProgram, subject: str, tenant: tuple[str, ...], more: tuple[str, ...]
+) -> None:
+    done = same("forget", "--subject", subject, *tenant, *more)
+    told = one_line_error(done, 1)
+    where = " in tenant 'globex'" if tenant else ""
+    assert f"got subject {subject!r}, of whom nothing is known{where}; allowed: a principal or an account" in told
+    assert done.out == ""
+    assert "acme" not in told.replace(subject, "")
+    assert same("replay", "first", "0", *AS).code == 0
+    assert same("forget", "--subject", subject, *tenant, *more, "--json").json()["status"] == "failed"
+
+
+def test_whoever_the_domain_knows_is_known_though_nothing_is_kept(same: SameProgram) -> None:
+    for subject in ("omar@globex", "vera@acme"):
+        same("forget", "--subject", subject)
+        assert same("forget", "--subject", subject).code == 0
+    assert "Nothing is kept of it" in same("forget", "--subject", "vera@acme").out
+
+
+def test_a_call_that_waits_is_told_before_and_when_its_thread_is_forgotten(same: SameProgram) -> None:
+    assert same("ask", ROTATE, "--as", "bea@acme", "--thread", "waits").code == 3
+    bea = ("forget", "--subject", "bea@acme")
+    assert same(*bea, "--dry-run", "--json").json()["waiting"] == {"waits": 1}
+    would, done = same(*bea, "--dry-run"), same(*bea)
+    assert (would.code, done.code) == (0, 0)
+    assert "waiting   1 approval waits on thread waits and would never be answered" in would.out
+    assert "waiting   1 approval waits on thread waits and will never be answered" in done.out
+    assert "waiting" not in same(*bea).out

@@ -1,8 +1,10 @@
 """Asking, approving, looking: exit codes, the one JSON object, and an account that reads well."""
 
+import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 from contextlib import suppress
 
@@ -111,6 +113,25 @@ def test_a_rejected_call_has_no_effect(same: SameProgram) -> None:
     assert done.code == 0
     assert "denied by rejected_by_person" in done.out
     assert "effects: none" in done.out
+
+
+def test_an_edit_is_given_as_json_and_what_is_none_changes_nothing(same: SameProgram) -> None:
+    asked = same("ask", ROTATE, "--as", "bea@acme", "--thread", "t")
+    command = re.search(r"^  agent (resume t --as bea@acme --edit (\S+) '(.*)')$", asked.out, re.MULTILINE)
+    assert command
+    call_id, arguments = command[2], json.loads(command[3])
+    assert re.search(r"^  answer +approve or edit or reject, by admin or supervisor$", asked.out, re.MULTILINE)
+    for odd in ("", "5", "[]", "{'key_id': 1}"):
+        wrong = same("resume", "t", "--as", "bea@acme", "--edit", call_id, odd)
+        assert (wrong.code, "allowed: a JSON object with all arguments" in wrong.err) == (2, True)
+    left = same("resume", "t", "--as", "bea@acme", "--edit", call_id, '{"key_id": "K-2001"}')
+    assert left.code == 3
+    assert "rule resource_not_owned denies the call as edited" in " ".join(left.out.split())
+    done = same(*shlex.split(command[1]))
+    assert done.code == 0, done
+    assert re.search(rf"^  verdict +allowed by \w+, edited by bea@acme: key_id={arguments['key_id']}$", done.out, re.M)
+    again = same("resume", "t", "--as", "bea@acme", "--approve", call_id)
+    assert "already decided: edited and approved by bea@acme at " in again.err
 
 
 def test_an_approver_is_shown_the_call_and_no_count_of_what_is_not_theirs_to_see(same: SameProgram) -> None:

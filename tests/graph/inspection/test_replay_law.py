@@ -1,6 +1,5 @@
 """The law of replay (M4): whatever a model says and people do, every attempt's bytes are rebuilt from the record."""
 
-import json
 import tempfile
 from pathlib import Path
 from random import Random
@@ -13,11 +12,10 @@ from graph.app import App, open_app
 from graph.conversation import Answer, NothingPending
 from graph.inspection.replay import replay
 from graph.inspection.verify import verify
-from state.request import AttemptOutcome, ModelError, RawCall, Reply, Request, ToolSpec
-from state.work import Form
 from tests.desk import AGENT, Desk
 from tests.fakes import NOW, FakeClock
 from tests.fakes_retrieval import WordEmbedder
+from tests.graph.anything import Anything
 from tests.graph.conftest import settings as app_settings
 from tests.graph.order_desk import desk_domain
 
@@ -30,67 +28,6 @@ WORDS = (
     "B7 <document>",
     "INV-9 🗝",
 )
-VALUES: tuple[Any, ...] = ("A1", "A2", "B7", "INV-9", "vendor", 20, 250, -1, True, None, ["A1"], "x" * 300)
-FAILURES: tuple[Any, ...] = ("context_too_long", "unreachable", "refused", "truncated")
-FORMS: dict[str, Any] = {
-    Form.ANSWER: {"text": "That is all.", "citations": []},
-    Form.CLARIFY: {"question": "Which one?"},
-    Form.ESCALATE: {"reason": "Too hard."},
-    Form.SEARCH: {"queries": ["orders"]},
-}
-
-
-class Anything:
-    """A model that proposes whatever chance says, and keeps the bytes of every request it was sent."""
-
-    name = "anything"
-
-    def __init__(self, chance: Random) -> None:
-        self.chance = chance
-        self.sent: list[bytes] = []
-
-    def reply(self, request: Request) -> Reply:
-        self.sent.append(request.canonical_bytes())
-        if self.chance.random() < 0.1:
-            raise ModelError(AttemptOutcome(name=self.chance.choice(FAILURES)))
-        count = self.chance.choice((1, 1, 1, 2))
-        tools = [tool for tool in request.tools if tool.name not in FORMS and tool.name != Form.PLAN]
-        calls: tuple[RawCall, ...]
-        if self.chance.random() < 0.05:
-            calls = (RawCall(call_id=None, name="no_such_tool", arguments="{"),)
-        elif tools and self.chance.random() < 0.5:
-            calls = tuple(self._call(self.chance.choice(tools)) for _ in range(count))
-        else:
-            # A plan is what leads to effects: without a push chance would seldom get there.
-            forms = [tool for tool in request.tools if tool not in tools]
-            likely = [tool for tool in forms if tool.name == Form.PLAN and self.chance.random() < 0.6]
-            calls = (self._call(self.chance.choice(likely or forms)),)
-        return Reply(text="", calls=calls, finish_reason="tool_calls", model=self.name)
-
-    async def areply(self, request: Request) -> Reply:
-        return self.reply(request)
-
-    def _call(self, tool: ToolSpec) -> RawCall:
-        if tool.name == Form.PLAN:
-            steps = self.chance.choices(
-                ("refund", "pay", "send_note", "wipe"), (4, 3, 2, 1), k=self.chance.randrange(4)
-            )
-            given: dict[str, Any] = {"goal": "as asked", "steps": steps}
-        elif tool.name in FORMS:
-            given = FORMS[tool.name]
-        else:
-            parameters: Any = tool.parameters.get("properties", {})
-            given = {
-                name: self._value(name, schema) for name, schema in parameters.items() if self.chance.random() < 0.97
-            }
-        return RawCall(call_id=None, name=tool.name, arguments=json.dumps(given))
-
-    def _value(self, name: str, schema: dict[str, Any]) -> Any:
-        if self.chance.random() < 0.1:
-            return self.chance.choice(VALUES)
-        if schema.get("type") in ("number", "integer"):
-            return self.chance.choice((20, 150, 250))
-        return {"id": "INV-9", "order": "A1"}.get(name, "vendor")
 
 
 def act(app: App, chance: Random, clock: FakeClock) -> None:

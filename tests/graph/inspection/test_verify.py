@@ -81,7 +81,9 @@ def test_a_removed_record_is_missed_by_its_child(start: OpenApp, home: Path) -> 
         connection.execute("PRAGMA foreign_keys = OFF")
         connection.execute("DELETE FROM expediente_records WHERE hash = ?", (first,))
     (fault,) = checked(app).faults
-    assert (fault.record, fault.what) == (second, "its parent")
+    assert (fault.record, fault.what) == (first, "the record")
+    assert second is not None
+    assert f"record {second[:12]} names it as its parent" in fault.how
 
 
 def test_an_erased_body_is_a_gap_and_no_fault(start: OpenApp, home: Path) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from graph.stores.artifacts import SqlArtifacts, encoded
 from graph.stores.engine import Database
 from graph.stores.schema import artifacts
-from state.ports import ArtifactGone, Artifacts, NameTaken
+from state.ports import ArtifactGone, Artifacts, NameTaken, RecordDamaged, StoredBody
 from tests.fakes import FakeArtifacts
 
 SECRET = b"a master secret of thirty-two by"
@@ -32,12 +32,28 @@ def test_every_text_comes_back(store: Artifacts, text: str) -> None:
     assert store.get("acme", store.put("acme", text)) == text
 
 
-def test_a_stored_body_is_intact_and_an_erased_one_is_gone(store: Artifacts) -> None:
-    assert store.intact("acme", store.put("acme", "text"))
-    with pytest.raises(ArtifactGone):
-        store.intact("acme", "art-" + "0" * 64)
-    with pytest.raises(ArtifactGone):
-        store.intact("globex", store.put("acme", "text"))
+def test_a_stored_body_is_intact_and_an_erased_one_is_left_out(store: Artifacts) -> None:
+    ref, other = store.put("acme", "text"), store.put("acme", "")
+    asked = [ref, "art-" + "0" * 64, "", "x" * 10**6, "art-\ud800", other, ref]
+    assert store.examined("acme", asked) == {
+        ref: StoredBody(text="text", intact=True),
+        other: StoredBody(text="", intact=True),
+    }
+    assert store.examined("globex", [ref]) == store.examined("acme", []) == {}
+
+
+def test_many_bodies_are_examined_together(store: Artifacts) -> None:
+    refs = store.put_all("acme", map(str, range(1_200)))
+    assert {body.text for body in store.examined("acme", refs).values()} == set(map(str, range(1_200)))
+
+
+def test_names_are_resolved_together_and_what_stands_for_nothing_is_left_out(store: Artifacts) -> None:
+    ref = store.put("acme", "text")
+    names = {f"toolrun://req-{n}/step-1": ref for n in range(600)}
+    for name in names:
+        store.name("acme", name, ref)
+    assert store.resolved("acme", [*names, "toolrun://nobody", "\x00", "\ud800"]) == names
+    assert store.resolved("globex", names) == store.resolved("acme", []) == {}
 
 
 def test_the_same_text_has_one_address_per_tenant(store: Artifacts) -> None:
@@ -125,4 +141,24 @@ def test_a_changed_body_is_told_also_after_the_secret_was_changed(database: Data
         changed = update(artifacts).where(artifacts.c.ref == ref).values(body=b"As it was stored")
         connection.execute(changed)
     rotated = SqlArtifacts(database.everyday, (b"another secret", SECRET))
-    assert [store.intact("acme", one) for store in (before, rotated) for one in (ref, other)] == [False, True] * 2
+    for store in (before, rotated):
+        found = store.examined("acme", [ref, other])
+        assert [(found[one].intact, found[one].text) for one in (ref, other)] == [
+            (False, "As it was stored"),
+            (True, "left alone"),
+        ]
+
+
+def test_bytes_that_are_no_text_are_an_error_to_read_and_no_intact_body(database: Database) -> None:
+    """Decoded leniently they would be the very text that was put there."""
+    store = SqlArtifacts(database.everyday, (SECRET,))
+    ref = store.put("acme", "half a character: \ud800")
+    with database.everyday.begin() as connection:
+        changed = update(artifacts).where(artifacts.c.ref == ref).values(body=b"half a character: \xff")
+        connection.execute(changed)
+    assert store.examined("acme", [ref]) == {ref: StoredBody(text=None, intact=False)}
+    for read in (lambda: store.get("acme", ref), lambda: store.get_all("acme", [ref])):
+        with pytest.raises(
+            RecordDamaged, match=f"the body at {ref} was changed after it was stored: .* `agent verify`"
+        ):
+            read()

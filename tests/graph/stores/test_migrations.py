@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from graph.stores.engine import Database, open_database
 from graph.stores.ledger import SqlLedger
 from graph.stores.ownership import SqlOwnership
 from graph.stores.records import SqlDecisionLog
-from graph.stores.schema import SCHEMA_VERSION, metadata, schema_version
+from graph.stores.schema import SCHEMA_VERSION, marks, metadata, schema_version
 from graph.stores.unavailable import StoreUnavailable
 from graph.stores.url import database_url
 from tests.fakes import FakeClock
@@ -192,3 +193,50 @@ def test_a_schema_without_a_version_of_ours_is_refused(target: Path | str, wrong
     told = "a schema without a version" if wrong is None else "schema version 0"
     with pytest.raises(StoreUnavailable, match=f"got {told}; allowed: an empty database or ours; next: choose"):
         open_database(target)
+
+
+def test_a_database_of_somebody_else_is_refused_before_anything_in_it_is_changed(old: Path | str) -> None:
+    """The marks came with the second version: such a database is migrated, unless it is another deployment's."""
+    engine = create_engine(database_url(old))
+    with engine.begin() as connection:
+        migrations.STEPS[0](connection)
+        connection.execute(marks.insert().values(name="domain", value="garden"))
+        connection.execute(update(schema_version).values(version=2))
+    engine.dispose()
+    before, content = raw_version(old), old.read_bytes() if isinstance(old, Path) else b""
+
+    def foreign(found: Mapping[str, str]) -> None:
+        raise PermissionError(f"of {found['domain']}")
+
+    with pytest.raises(PermissionError, match="of garden"):
+        open_database(old, admit=foreign)
+    assert raw_version(old) == before
+    assert before[0] == 2
+    if isinstance(old, Path):
+        assert old.read_bytes() == content  # the journal mode stands in the file too
+    seen: list[Mapping[str, str]] = []
+    open_database(old, admit=seen.append).close()
+    assert seen[0] == {"domain": "garden"}
+    assert raw_version(old)[0] == SCHEMA_VERSION
+
+
+@pytest.mark.parametrize("lost", ["expediente_run_leases", "expediente_marks", "expediente_forgotten"])
+def test_a_schema_that_lacks_a_table_is_refused_and_the_table_named(target: Path | str, lost: str) -> None:
+    database = open_database(target)
+    with database.everyday.connect() as connection:
+        metadata.tables[lost].drop(connection)
+    database.close()
+    told = f"got schema version {SCHEMA_VERSION} without the table {lost}; allowed: a whole schema, .*; next: restore"
+    with pytest.raises(StoreUnavailable, match=told):
+        open_database(target)
+
+
+def test_an_older_schema_that_lacks_a_table_is_refused_and_left_as_it_was(old: Path | str) -> None:
+    engine = create_engine(database_url(old))
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE expediente_claims")
+    engine.dispose()
+    before = raw_version(old)
+    with pytest.raises(StoreUnavailable, match="schema version 1 without the table expediente_claims; allowed"):
+        open_database(old)
+    assert raw_version(old) == before

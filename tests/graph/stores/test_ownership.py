@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from graph.stores.engine import Database
+from graph.stores.forgotten import THREAD, SqlForgotten
 from graph.stores.ownership import BadThreadName, SqlOwnership, UnknownThread
 from tests.fakes import NOW, FakeClock
 
@@ -61,3 +62,14 @@ def test_of_two_principals_one_gets_the_thread(ownership: SqlOwnership) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(claim, [f"user{number}@acme" for number in range(16)])) == 1
+
+
+def test_a_thread_is_forgotten_in_its_own_tenant_alone(database: Database, ownership: SqlOwnership) -> None:
+    marks = SqlForgotten(database.everyday, FakeClock())
+    ownership.claim_thread("T", "acme", "ana@acme")
+    marks.mark(THREAD, "globex", ["T"])
+    assert ownership.forgotten_at("T") is None
+    marks.mark(THREAD, "acme", ["T"])
+    assert ownership.forgotten_at("T") == NOW
+    with pytest.raises(UnknownThread):
+        ownership.forgotten_at("N")

@@ -119,6 +119,15 @@ def test_the_names_are_those_of_every_branch_of_the_thread_alone(log: DecisionLo
     assert log.names("globex", "T") == log.names("acme", "nobody's") == ()
 
 
+def test_the_bytes_of_records_are_read_together_and_what_is_not_there_is_left_out(log: DecisionLog) -> None:
+    first, second = filed(log, 2)
+    assert log.bodies("acme", "T", [second, "0" * 64, "\x00", first]) == {
+        first: canonical_json(record(0, None)),
+        second: canonical_json(record(1, first)),
+    }
+    assert log.bodies("globex", "T", [first]) == log.bodies("acme", "U", [first]) == log.bodies("acme", "T", []) == {}
+
+
 def change_a_byte(database: Database, victim: str) -> None:
     with database.everyday.connect() as connection:
         body = canonical_json(record(1, record(0, None).hash())).replace(b'"index":1', b'"index":7')

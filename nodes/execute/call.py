@@ -1,0 +1,147 @@
+"""One call of a tool: in time, tried again where that is safe, its ways to end told apart by the contract (L7, H19)."""
+
+import time
+from collections.abc import Callable, Mapping
+from contextvars import copy_context
+from threading import Thread
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from jsonschema import Draft202012Validator
+from pydantic import JsonValue
+
+from nodes.execute.project import NotText, Projected, project
+from state.contract import Effect, Failed, ToolContract
+from state.tools import Result, Tool, ToolContext, ToolError
+
+T = TypeVar("T")
+BACKOFF_S = 0.2
+_NOTHING = Projected({}, True, 0, False, {})
+
+
+class Ran(NamedTuple):
+    """How a call ended: `projected` is what it brought, `passing` whether another try may succeed."""
+
+    outcome: Literal["ok", "empty", "error", "unknown"]
+    code: str | None = None
+    projected: Projected = _NOTHING
+    passing: bool = False
+    tries: int = 1
+
+
+class TimedOut(Exception):
+    """The call did not come back in its time. It was not stopped: what it does may still happen."""
+
+
+def called(
+    tool: Tool,
+    context: ToolContext,
+    arguments: Mapping[str, JsonValue],
+    masked: Callable[[str], str],
+    sleep: Callable[[float], None] = time.sleep,
+) -> Ran:
+    """Call a tool, with its retries; a write that can be read back is read back. Raises nothing that a tool raises."""
+    contract, tries = tool.contract, 0
+    safe = contract.idempotent or contract.effect is Effect.READ
+    while True:
+        tries += 1
+        ran = _tried(tool, context, arguments, masked)
+        if not (safe and ran.passing and tries <= contract.retries):
+            break
+        sleep(BACKOFF_S * 2 ** (tries - 1))
+    if contract.effect is not Effect.READ:
+        ran = read_back(tool, context, arguments, masked, ran)
+    return ran._replace(tries=tries)
+
+
+def read_back(
+    tool: Tool, context: ToolContext, arguments: Mapping[str, JsonValue], masked: Callable[[str], str], ran: Ran
+) -> Ran:
+    """What is known of a write after looking whether it happened: its postcondition, or the end of not knowing.
+
+    A call that ran out of its time may still be at work, so that nothing was found says nothing.
+    """
+    look = tool.read_back
+    if look is None or ran.outcome in ("error", "empty"):
+        return ran
+    try:
+        result = in_time(lambda: look(context, **arguments), tool.contract.timeout_s)
+        found = None if result is None else project(tool.contract, result, masked)
+    except Exception:  # noqa: BLE001 - it cannot say, for whatever reason: nothing more is known than before
+        return ran
+    if ran.outcome == "ok":
+        return ran if found is not None else Ran("unknown", "not_found_afterwards", ran.projected)
+    if found is not None:
+        return Ran("ok", "found_afterwards", found)
+    return ran if ran.code in ("timed_out", "claimed_before") else ran._replace(outcome="error")
+
+
+def in_time(run: Callable[[], T], timeout_s: float) -> T:
+    """What a function returns, if it does within its time; what it raises. Raises TimedOut, and lets it go on."""
+    ended: list[tuple[bool, Any]] = []
+    context = copy_context()
+
+    def work() -> None:
+        try:
+            ended.append((True, context.run(run)))
+        except BaseException as error:  # noqa: BLE001 - raised again where the caller waits
+            ended.append((False, error))
+
+    # A daemon: a call that never comes back must not keep the process alive.
+    thread = Thread(target=work, daemon=True, name="tool call")
+    thread.start()
+    thread.join(timeout_s)
+    if not ended:
+        raise TimedOut
+    fine, value = ended[0]
+    if not fine:
+        raise value
+    returned: T = value
+    return returned
+
+
+def _tried(tool: Tool, context: ToolContext, arguments: Mapping[str, JsonValue], masked: Callable[[str], str]) -> Ran:
+    contract = tool.contract
+    # What an exception means: a read failed; a write may have happened all the same.
+    undecided: Literal["error", "unknown"] = "error" if contract.effect is Effect.READ else "unknown"
+    try:
+        result = in_time(lambda: tool.run(context, **arguments), contract.timeout_s)
+    except TimedOut:
+        return Ran(undecided, "timed_out")
+    except ToolError as error:
+        mode = contract.failure(str(error.code))
+        code = masked(str(error.code))
+        return Ran(undecided if mode and mode.undecided else "error", code, passing=bool(mode and mode.passing))
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything, and what it means is the effect's to say
+        # The kind alone: what an exception says may hold anything, a credential too.
+        return Ran(undecided, masked(f"tool_failed:{type(error).__name__}"))
+    try:
+        code_of_failure = next((told.code for told in contract.failed if _tells(told, result)), None)
+        if code_of_failure is not None:
+            return Ran("error", code_of_failure)
+        projected = project(contract, result, masked)
+    except NotText:
+        return Ran(undecided, "result_not_text")
+    except TypeError:
+        return Ran(undecided, "result_invalid")
+    if not projected.empty and not _fits(contract, projected):
+        return Ran(undecided, "result_invalid")
+    return Ran("empty" if projected.empty else "ok", None, projected)
+
+
+def _tells(told: Failed, result: Result) -> bool:
+    """Whether a result says in this field that the call failed."""
+    if not isinstance(result, Mapping) or told.field not in result:
+        return False
+    value = result[told.field]
+    if not told.values:
+        return value is not None and value is not False and value not in ("", [], {})
+    return any(type(value) is type(one) and value == one for one in told.values)
+
+
+def _fits(contract: ToolContract, projected: Projected) -> bool:
+    """Whether what was projected is what the contract says of its output."""
+    if not any(field.required or field.json_schema for field in contract.output):
+        return True
+    validator = Draft202012Validator(contract.output_schema())
+    rows = projected.whole.get("rows")
+    return all(validator.is_valid(row) for row in (rows if isinstance(rows, list) else [projected.whole]))

@@ -1,0 +1,44 @@
+"""The bounds that a call counts against: rates of its contract, with the values of the policy in force (X8)."""
+
+from datetime import timedelta
+
+from state.contract import Rate, ToolContract
+from state.policy import Policy
+from state.ports import Bound
+from state.run import RequestContext, Scope
+
+
+class RateMissing(LookupError):
+    """The policy record has no number for a rate that a contract names."""
+
+
+def bounds(contract: ToolContract, scope: Scope, request: RequestContext, policy: Policy) -> tuple[Bound, ...]:
+    """One bound per rate of the contract. Raises RateMissing: without its number a rate would bound nothing."""
+    made = []
+    for rate in contract.rates:
+        most = policy.values.get(rate.policy_key)
+        if isinstance(most, bool) or not isinstance(most, int | float):
+            raise RateMissing(f"the policy record has no number {rate.policy_key}")
+        made.append(
+            Bound(
+                name=f"{rate.per}/{rate.counts}/{contract.name}/{rate.policy_key}/{_over(rate, scope, request)}",
+                policy_key=rate.policy_key,
+                most=most,
+                amount=contract.cost if rate.counts == "cost" else 1,
+                since=None if rate.window_s is None else request.now - timedelta(seconds=rate.window_s),
+            )
+        )
+    return tuple(made)
+
+
+def _over(rate: Rate, scope: Scope, request: RequestContext) -> str:
+    """What is counted together. The owner of the thread counts as the actor: an approver acts for him."""
+    match rate.per:
+        case "decision":
+            return f"{scope.tenant}/{scope.thread}/{request.request_id}"
+        case "turn":
+            return f"{scope.tenant}/{scope.thread}/{request.turn_index}"
+        case "actor":
+            return f"{scope.tenant}/{scope.principal.name}"
+        case "tenant":
+            return scope.tenant
