@@ -34,7 +34,7 @@ class Anything:
 
     def reply(self, request: Request) -> Reply:
         self.sent.append(request.canonical_bytes())
-        if self.chance.random() < 0.1:
+        if self.chance.random() < 0.1 or not request.tools:  # which a manifest written from outside may bring about
             raise ModelError(AttemptOutcome(name=self.chance.choice(FAILURES)))
         count = self.chance.choice((1, 1, 1, 2))
         tools = [tool for tool in request.tools if tool.name not in FORMS and tool.name != Form.PLAN]
