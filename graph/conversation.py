@@ -21,7 +21,7 @@ from graph.stores.ownership import UnknownThread
 from graph.stores.run_lock import SqlRunLock
 from state.policy import Policy, effective
 from state.ports import Artifacts, Clock, DecisionLog, Ids, Ledger
-from state.record import DecisionRecord
+from state.record import DecisionRecord, named
 from state.run import Scope
 from state.verdict import NeedsApproval
 from state.work import LapOutcome, Status
@@ -146,7 +146,7 @@ class Conversation:
             channels, unreadable = self._read(scope, values), None
         except StateUnreadable as error:
             channels, unreadable = read_channels(thread, {"head": values.get("head")}), str(error)
-        result = self._shown(scope, self._chain(scope, channels.head), channels, paused=unreadable is None)
+        result = self._shown(scope, self._named(scope, channels.head), channels, paused=unreadable is None)
         return result if unreadable is None else result.model_copy(update={"answer": None, "error": unreadable})
 
     def _forgotten(self, scope: Scope, at: datetime) -> RunResult:
@@ -156,9 +156,9 @@ class Conversation:
         ends = filed.keys() - {record.parent for record in filed.values()}
         # The branch that was decided on last: which one the thread stood on went with its checkpoints.
         head = max(ends, key=lambda name: (filed[name].at, filed[name].index, name), default=None)
-        records = self._chain(scope, head)
-        shown = self._shown(scope, records, Channels(), paused=False)
-        ended = records[-1].status if records else None
+        filed_as = self._named(scope, head)
+        shown = self._shown(scope, filed_as, Channels(), paused=False)
+        ended = filed_as[-1][1].status if filed_as else None
         told = f"forgotten on {at.date().isoformat()}: what was said here was erased; the records remain"
         return shown.model_copy(update={"status": ended or Status.FAILED, "answer": None, "error": told})
 
@@ -189,20 +189,20 @@ class Conversation:
     def _result(self, scope: Scope, answered: frozenset[str] = frozenset()) -> RunResult:
         channels = self._channels(scope)
         laps = channels.task.laps_in_turn if channels.task else 0
-        chain = self._chain(scope, channels.head, laps) if laps else []
-        own = [record for record in chain if record.outcome is not LapOutcome.ABANDONED]
+        filed = self._named(scope, channels.head, laps) if laps else []
+        own = [(name, record) for name, record in filed if record.outcome is not LapOutcome.ABANDONED]
         return self._shown(scope, own, channels, answered)
 
     def _shown(
         self,
         scope: Scope,
-        records: Sequence[DecisionRecord],
+        records: Sequence[tuple[str, DecisionRecord]],
         channels: Channels,
         answered: frozenset[str] = frozenset(),
         paused: bool = True,
     ) -> RunResult:
         pending = tuple(call for _, call in self._waiting(scope)) if paused else ()
-        result = self._reading(scope).result([record.hash() for record in records], records, channels, pending)
+        result = self._reading(scope).result(records, channels, pending)
         if scope.actor.name == scope.principal.name:
             return result
         # An approver answers calls, and sees what became of those; the conversation they came from is the owner's.
@@ -227,8 +227,9 @@ class Conversation:
     def _waiting(self, scope: Scope) -> tuple[tuple[str, PendingCall], ...]:
         return waiting_calls(scope.thread, self.graph.get_state(self._config(scope)).interrupts)
 
-    def _chain(self, scope: Scope, head: str | None, limit: int | None = None) -> list[DecisionRecord]:
-        return list(reversed(self._log.chain(scope.tenant, scope.thread, head, limit)))
+    def _named(self, scope: Scope, head: str | None, limit: int | None = None) -> list[tuple[str, DecisionRecord]]:
+        """The records from the first to `head`, each with its name."""
+        return list(reversed(named(head, self._log.chain(scope.tenant, scope.thread, head, limit))))
 
     def _reading(self, scope: Scope) -> Reading:
         return Reading(self._artifacts, self._ledger, scope)
@@ -236,7 +237,7 @@ class Conversation:
     def _why_not(self, scope: Scope, call_id: str, pending: Sequence[str]) -> str:
         channels = self._channels(scope)
         settled = (verdict for verdict in channels.verdicts if not isinstance(verdict, NeedsApproval))
-        filed = (verdict for record in self._chain(scope, channels.head) for verdict in record.verdicts)
+        filed = (verdict for _, record in self._named(scope, channels.head) for verdict in record.verdicts)
         allowed = ", ".join(pending) or "nothing: ask first"
         return already_decided(call_id, (*settled, *filed)) or (
             f"invalid decision: got call {call_id!s:.200}; pending on this thread: {allowed}"

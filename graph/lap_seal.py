@@ -130,5 +130,5 @@ def _payload(scope: Scope, sealed: LapSeal) -> dict[str, JsonValue]:
         "tenant": scope.tenant,
         "thread": scope.thread,
         "owner": scope.principal.name,
-        "lap": sealed.model_dump(mode="json", exclude={"mac"}),
+        "lap": {"node": sealed.node, "digests": {**sealed.digests}, "edited": sealed.edited},
     }

@@ -166,15 +166,16 @@ class Reading:
 
     def result(
         self,
-        names: Sequence[str],
-        records: Sequence[DecisionRecord],
+        filed: Sequence[tuple[str, DecisionRecord]],
         channels: Channels,
         pending: tuple[PendingCall, ...],
     ) -> RunResult:
-        """How a thread stands: `records` are the decisions to show, oldest first, `pending` the calls that wait."""
+        """How a thread stands: `filed` are the decisions to show with their names, oldest first, `pending` the calls
+        that wait."""
+        records = [record for _, record in filed]
         task = channels.task
         status = Status.NEEDS_APPROVAL if pending else (task.status if task else None) or Status.FAILED
-        decisions = [self.decision(name, record) for name, record in zip(names, records, strict=True)]
+        decisions = [self.decision(name, record) for name, record in filed]
         still_open = self.open_decision(channels)
         over = bool(records) and status not in (Status.NEEDS_APPROVAL, Status.FAILED)
         return RunResult(

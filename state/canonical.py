@@ -5,6 +5,11 @@ import json
 
 from pydantic import BaseModel, JsonValue
 
+# Made once: json.dumps makes one for each call. What is written here is made of models or was JSON before: no cycles.
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
+)
+
 
 def canonical_json(value: BaseModel | JsonValue) -> bytes:
     """The canonical UTF-8 JSON of a value: sorted keys, no spaces, no NaN or Infinity.
@@ -12,7 +17,7 @@ def canonical_json(value: BaseModel | JsonValue) -> bytes:
     Raises ValueError for a non-finite number, which JSON cannot carry.
     """
     plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    return _ENCODER.encode(plain).encode()
 
 
 def digest(value: BaseModel | JsonValue | bytes) -> str:

@@ -222,6 +222,10 @@ class Ledger(Protocol):
 
     def close(self, key: str, state: str, result_ref: str | None) -> None: ...
 
+    def begun(self, key: str) -> bool:
+        """Whether an effect of this key was ever claimed."""
+        ...
+
     def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]: ...
 
 

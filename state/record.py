@@ -1,6 +1,7 @@
 """The record chain: one immutable record per decision, its parent named by hash, its content under a seal (L8)."""
 
 import json
+from collections.abc import Sequence
 
 from pydantic import AwareDatetime, Field, JsonValue
 
@@ -44,6 +45,15 @@ class DecisionRecord(Value):
     def hash(self) -> str:
         """The record's name: sha256 of its canonical JSON."""
         return digest(self)
+
+
+def named(head: str | None, past: Sequence[DecisionRecord]) -> tuple[tuple[str, DecisionRecord], ...]:
+    """Records, newest first from `head` on, each with its name: what the one after it calls it.
+
+    A later release may know more fields, so a name is never worked out from a record that was read.
+    """
+    names = (head, *(record.parent for record in past))
+    return tuple((name, record) for name, record in zip(names, past, strict=False) if name is not None)
 
 
 def under_seal(filed: bytes) -> dict[str, JsonValue]:

@@ -8,16 +8,18 @@ visible and escaped, so no content can open or close a marker (H16).
 import html
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from pydantic import TypeAdapter
 
-from state.canonical import canonical_json, digest
+from state.canonical import digest
 from state.checks.hidden import visible
 from state.context import ContextItem, Kind, RequestSettings, Trust
 from state.request import Message, Request, ToolSpec
 from state.value import Value
 
 _SPEC: TypeAdapter[ToolSpec] = TypeAdapter(ToolSpec)
+_SPECS = 1_024  # definitions that one process remembers
 _BLOCK = re.compile(
     r"<(?P<tag>[a-z_]+)(?P<attributes>(?: [a-z_]+=\"[^\"]*\")*)>\n(?P<text>.*?)\n</(?P=tag)>", re.DOTALL
 )
@@ -95,14 +97,20 @@ def assembled(rendered: Sequence[tuple[ContextItem, str]], settings: RequestSett
     data = "\n\n".join(text for item, text in rendered if not in_prefix(item))
     return Request(
         messages=(Message(channel="instruction", content=instructions), Message(channel="input", content=data)),
-        tools=tuple(_SPEC.validate_json(text) for item, text in rendered if in_tools(item)),
+        tools=tuple(_spec(text) for item, text in rendered if in_tools(item)),
         settings=settings,
     )
 
 
 def prefix_hash(request: Request) -> str:
     """The hash of what stands before the first changing block: instructions and tools (P1)."""
-    return digest(request.messages[0].content.encode() + b"\n" + b"\n".join(map(canonical_json, request.tools)))
+    return digest(request.messages[0].content.encode() + b"\n" + b"\n".join(spec.canonical for spec in request.tools))
+
+
+@lru_cache(maxsize=_SPECS)
+def _spec(text: str) -> ToolSpec:
+    """A definition read once: an operator has few, and every request shows some of them."""
+    return _SPEC.validate_json(text)
 
 
 class Block(Value):

@@ -1,5 +1,6 @@
 """A model request and the reply, as the Model port carries them; no provider's shapes."""
 
+from functools import cached_property
 from typing import Literal
 
 from pydantic import JsonValue, field_validator
@@ -22,6 +23,11 @@ class ToolSpec(Value):
     name: str
     description: str
     parameters: dict[str, JsonValue]
+
+    @cached_property
+    def canonical(self) -> bytes:
+        """The bytes of the definition as they are counted and hashed: written once, shown in many requests."""
+        return canonical_json(self)
 
 
 class Request(Value):

@@ -186,6 +186,9 @@ class FakeLedger:
             raise ClaimRefused(f"the effect of {key} is already {row.state}; that never changes")
         self.held[key] = row.model_copy(update={"state": state, "result_ref": result_ref})
 
+    def begun(self, key: str) -> bool:
+        return key in self.held
+
     def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]:
         return tuple(row for row in self.held.values() if (row.claim.tenant, row.claim.thread) == (tenant, thread))
 

@@ -85,6 +85,8 @@ class SqlArtifacts:
         for ref in wanted:
             if not _ADDRESS.fullmatch(ref):
                 raise _gone(ref)
+        if not wanted:
+            return {}
         with self._engine.connect() as connection:
             rows = connection.execute(self._get_all, {"tenant": tenant, "refs": wanted}).all()
         found = {row.ref: _text(row.ref, row.body) for row in rows}

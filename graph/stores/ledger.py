@@ -76,6 +76,11 @@ class SqlLedger:
         if (held.state, held.result_ref) != (state, result_ref):
             raise ClaimRefused(f"the effect of {key} is already {held.state}; that never changes")
 
+    def begun(self, key: str) -> bool:
+        """Whether an effect of this key was ever claimed."""
+        with self._engine.connect() as connection:
+            return connection.execute(self._one, {"key": key}).first() is not None
+
     def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]:
         """Every effect of a thread, in the order of the claims. Raises RecordDamaged for a row that is none."""
         try:

@@ -15,7 +15,7 @@ from state.checks.rates import bounds
 from state.contract import Effect
 from state.node import Node
 from state.policy import Policy, effective
-from state.ports import Artifacts, Clock, DecisionLog, Ledger, LedgerRow, Quotas, Secrets
+from state.ports import Artifacts, Clock, DecisionLog, Ledger, Quotas, Secrets
 from state.run import Edited, RequestContext, Scope
 from state.tools import Observation, Tool, ToolContext
 from state.value import Value
@@ -104,7 +104,7 @@ def make_execute(
 
     def _done(step: Step, proposal_ref: str) -> Observation:
         """An effect, once: claimed before, stored, and then closed."""
-        if _row(step) is None and (blocked := _blocked(step)) is not None:
+        if not ledger.begun(step.key) and (blocked := _blocked(step)) is not None:
             return filing.observed(step, blocked)
         claimed = ledger.claim(step.claim(proposal_ref), clock.now())
         if claimed.state == "spent":
@@ -134,10 +134,6 @@ def make_execute(
             if quotas.take(step.key, taken, clock.now()) is not None:
                 return Ran("error", "rate_exceeded")
         return None
-
-    def _row(step: Step) -> LedgerRow | None:
-        rows = ledger.rows(step.scope.tenant, step.scope.thread)
-        return next((row for row in rows if row.claim.key == step.key), None)
 
     def _called(step: Step) -> Ran:
         return called(step.tool, _context(step), step.arguments, secrets.masked, sleep)

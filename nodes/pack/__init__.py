@@ -3,16 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from nodes.pack.budget import Window, count_request
-from nodes.pack.drafts import Draft, Drafts, flags
+from nodes.pack.drafts import Draft, Drafts
 from nodes.pack.required import (
     capabilities,
     decision_block,
-    instructions,
-    offers,
     shown_examples,
-    tools,
     who_and_what,
 )
+from nodes.pack.scanning import Scans
+from nodes.pack.standing import Standing
 from nodes.pack.sufficiency import assert_own, missing
 from nodes.pack.trail import CONSTRAINT, constraints, history, this_turn
 from nodes.pack.utility import Chosen, choose, left_out
@@ -60,16 +59,16 @@ def make_pack(
     policies: Sequence[Policy],
 ) -> Node:
     """The pack node."""
-    by_name = {section.name: section for section in sections}
-    offered = offers(contracts)
+    standing = Standing(sections, contracts)
+    scans = Scans()
 
     def run(reads: Reads, scope: Scope) -> Writes:
         decision, request = reads.decision, reads.request
         policy = effective(policies, request.now)
-        drafts = Drafts(artifacts, tokens, scope, request.now)
+        drafts = Drafts(artifacts, tokens, scope.tenant, request.now)
 
         texts = artifacts.get_all(scope.tenant, [ref for ref in (request.turn_ref, reads.candidates) if ref])
-        head = drafts.counted(instructions(drafts, decision, by_name) + tools(drafts, decision, offered))
+        head = standing.drafts(drafts, decision)
         before = who_and_what(drafts, texts[request.turn_ref], scope, request, policy, decision)
         before += shown_examples(drafts, decision, examples)
         before += constraints(drafts, artifacts, scope, reads.task, policy.history_turns)
@@ -96,7 +95,7 @@ def make_pack(
         candidates = _candidates(drafts, snapshot, decision)
         assert_own(scope.tenant, [draft.item for draft in (*head, *before, *(pair[1] for pair in candidates))])
         limits = {Kind.EVIDENCE: decision.evidence_limit, Kind.MEMORY: decision.memory_limit}
-        chosen = choose(candidates, policy.weights, budget - required, limits)
+        chosen = choose(candidates, policy.weights, budget - required, limits, scans)
         selected, rendered, total = _fitted(chosen, head, before, after, window.input_tokens())
         if decision.kind is not DecisionKind.CLOSE and total > window.input_tokens():
             over = total - window.input_tokens()
@@ -115,7 +114,7 @@ def make_pack(
             window_tokens=window.window_tokens,
             reserved_output_tokens=window.reserved_output_tokens,
             dropped=(*refused, *old, *selected.dropped, *_excluded(snapshot)),
-            flags=flags([*before, *selected.drafts], [draft for _, draft in candidates]),
+            flags=scans.flags([*before, *selected.drafts], [draft for _, draft in candidates]),
             tokenizer=tokens.name,
             prefix_hash=prefix_hash(rendered),
             policy_version=policy.version,

@@ -1,6 +1,5 @@
 """The input budget (B1) and the exact count of a rendered request (M3, B5)."""
 
-from state.canonical import canonical_json
 from state.ports import TokenCounter
 from state.request import Request
 from state.value import Value
@@ -30,6 +29,6 @@ class Window(Value):
 def count_request(request: Request, tokens: TokenCounter) -> int:
     """The tokens of a rendered request, tool schemas included."""
     texts = [message.content for message in request.messages]
-    texts += [canonical_json(tool).decode() for tool in request.tools]
+    texts += [tool.canonical.decode() for tool in request.tools]
     around = len(request.messages) * _PER_MESSAGE + len(request.tools) * _PER_TOOL + _PER_REPLY
     return sum(tokens.count_all(texts)) + around

@@ -4,14 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from state.checks.hidden import hidden_characters
-from state.checks.injection import injection_signs
-from state.checks.personal import personal_data
-from state.context import SCANNED, Classification, ContextItem, Flag, Kind, Provenance, Trust
+from state.context import Classification, ContextItem, Kind, Provenance, Trust
 from state.knowledge import Candidate
 from state.ports import Artifacts, TokenCounter
 from state.render import block
-from state.run import Scope
 
 
 class Draft(NamedTuple):
@@ -25,8 +21,9 @@ class Draft(NamedTuple):
 class Drafts:
     """Makes the drafts of one request. What it makes is addressed, not stored: pack stores what the request holds."""
 
-    def __init__(self, artifacts: Artifacts, tokens: TokenCounter, scope: Scope, now: datetime) -> None:
-        self._artifacts, self._tokens, self._scope, self._now = artifacts, tokens, scope, now
+    def __init__(self, artifacts: Artifacts, tokens: TokenCounter, tenant: str, now: datetime) -> None:
+        self._artifacts, self._tokens = artifacts, tokens
+        self.tenant, self.now = tenant, now
 
     def text(
         self,
@@ -42,20 +39,20 @@ class Drafts:
         derived_from: tuple[str, ...] = (),
     ) -> Draft:
         """A draft of a text that the tenant or the operator supplied, not yet counted."""
-        ref = self._artifacts.address(self._scope.tenant, text)
+        ref = self._artifacts.address(self.tenant, text)
         provenance = Provenance(
-            tenant=self._scope.tenant,
-            scope=f"tenant:{self._scope.tenant}",
+            tenant=self.tenant,
+            scope=f"tenant:{self.tenant}",
             classification=Classification.PERSONAL if trust is Trust.USER else Classification.INTERNAL,
             content_hash=ref,
             origin_turn=turn,
             derived_from=derived_from,
         )
-        return self._draft(item_id, kind, source, trust, text, ref, provenance, version, at or self._now)
+        return self._draft(item_id, kind, source, trust, text, ref, provenance, version, at or self.now)
 
     def candidates(self, candidates: Sequence[Candidate]) -> list[Draft]:
         """A draft for each thing that retrieve found and stored."""
-        texts = self._artifacts.get_all(self._scope.tenant, [candidate.ref for candidate in candidates])
+        texts = self._artifacts.get_all(self.tenant, [candidate.ref for candidate in candidates])
         return self.counted([self._candidate(candidate, texts[candidate.ref]) for candidate in candidates])
 
     def counted(self, drafts: Sequence[Draft]) -> list[Draft]:
@@ -113,21 +110,3 @@ class Drafts:
             provenance=provenance,
         )
         return Draft(item, text, block(item, text))
-
-
-def flags(entering: Sequence[Draft], seen: Sequence[Draft]) -> tuple[Flag, ...]:
-    """What the guards saw (H17, X8): hidden characters in whatever was looked at, signs of an injection and personal
-    data in what enters and was not written by the operator or by a system of record."""
-    inside = {(draft.item.item_id, draft.item.ref) for draft in entering}
-    found: list[Flag] = []
-    for draft in (*entering, *(one for one in seen if (one.item.item_id, one.item.ref) not in inside)):
-        item_id = draft.item.item_id
-        if hidden := hidden_characters(draft.text):
-            found.append(Flag(item_id=item_id, name="hidden_characters", count=hidden))
-        if (item_id, draft.item.ref) in inside and draft.item.trust in SCANNED:
-            signs = injection_signs(draft.text)
-            if signs.count:
-                found.append(Flag(item_id=item_id, name="injection_signs", count=signs.count, score=signs.score))
-            kinds = personal_data(draft.text)
-            found += [Flag(item_id=item_id, name=f"personal_{kind}", count=count) for kind, count in kinds.items()]
-    return tuple(found)

@@ -1,69 +1,16 @@
-"""What every request of a decision must hold: counted, never scored (B2). In the order of B4."""
+"""What every request of a decision must hold behind its prefix: counted, never scored (B2). In the order of B4."""
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from nodes.pack.drafts import Draft, Drafts
 from retrieval.examples import choose_examples
-from state.canonical import canonical_json
 from state.context import Kind, Trust
 from state.contract import ToolContract
-from state.domain import Example, Section
-from state.forms import FORMS
+from state.domain import Example
 from state.policy import Policy
-from state.request import ToolSpec
 from state.run import RequestContext, Scope
 from state.work import Decision, DecisionKind
-
-_FORMS = {form: canonical_json(spec).decode() for form, spec in FORMS.items()}
-
-
-def instructions(drafts: Drafts, decision: Decision, sections: Mapping[str, Section]) -> list[Draft]:
-    """The labelled sections of this decision kind: durable text only, first in the stable prefix (P1)."""
-    return [
-        drafts.text(
-            name,
-            Kind.INSTRUCTION,
-            f"policy://{name}",
-            Trust.POLICY,
-            sections[name].text,
-            version=sections[name].version,
-        )
-        for name in decision.instructions
-    ]
-
-
-class Offer(NamedTuple):
-    """A tool as a request shows it: the canonical JSON of its definition, and the version of its contract."""
-
-    text: str
-    version: str
-
-
-def offers(contracts: Mapping[str, ToolContract]) -> dict[str, Offer]:
-    """Every tool's definition, written once: it does not change while the app is open."""
-    return {
-        name: Offer(
-            canonical_json(
-                ToolSpec(name=name, description=contract.description, parameters=contract.parameters)
-            ).decode(),
-            contract.definition_digest()[:12],
-        )
-        for name, contract in contracts.items()
-    }
-
-
-def tools(drafts: Drafts, decision: Decision, offered: Mapping[str, Offer]) -> list[Draft]:
-    """The offered tools and the answer forms, each in one canonical order."""
-    made = []
-    for name in sorted(decision.tools):
-        text, version = offered[name]
-        made.append(drafts.text(name, Kind.TOOL, f"tool://{name}", Trust.POLICY, text, version=version))
-    for form in sorted(decision.forms):
-        source = f"form://{form.value}"
-        made.append(drafts.text(form.value, Kind.INSTRUCTION, source, Trust.POLICY, _FORMS[form]))
-    return made
 
 
 def who_and_what(

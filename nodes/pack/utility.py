@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nodes.pack.drafts import Draft
-from state.checks.hidden import hidden_characters
-from state.checks.injection import injection_signs
+from nodes.pack.scanning import Scans
 from state.context import ContextItem, Dropped, DropReason, Kind
 from state.knowledge import Candidate
 from state.policy import UtilityWeights
@@ -28,6 +27,7 @@ def choose(
     weights: UtilityWeights,
     budget_tokens: int,
     limits: dict[Kind, int],
+    scans: Scans,
 ) -> Chosen:
     """Choose by utility within a budget in tokens and a number per kind.
 
@@ -56,7 +56,7 @@ def choose(
         own = _words(draft.text)
         redundancy = max((_overlap(own, other) for other in words), default=0.0)
         redundancy = redundancy if redundancy >= _SAME else 0.0
-        risk = _risk(draft.text, worth)
+        risk = _risk(draft, worth, scans)
         utility = worth - weights.redundancy * redundancy - weights.injection_risk * risk
         scored = _scored(candidate, draft, **turn, redundancy=redundancy, injection_risk=risk, utility=utility)
         reason = _refusal(utility, scored.item.token_count, left)
@@ -94,9 +94,9 @@ def _worth(candidate: Candidate, weights: UtilityWeights) -> float:
     )
 
 
-def _risk(text: str, worth: float) -> float:
-    hidden = hidden_characters(text) / max(1, len(text))
-    return min(1.0, hidden + injection_signs(text).score * worth * _MOST_OF_WORTH)
+def _risk(draft: Draft, worth: float, scans: Scans) -> float:
+    scan = scans.of(draft)
+    return min(1.0, scan.hidden / max(1, len(draft.text)) + scan.signs.score * worth * _MOST_OF_WORTH)
 
 
 def _refusal(utility: float, tokens: int, left: int) -> DropReason | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from state.contract import Effect
 from state.ports import LedgerRow
-from state.record import DecisionRecord
+from state.record import DecisionRecord, named
 from state.work import PROPOSAL, LapOutcome, Plan
 
 
@@ -45,14 +45,13 @@ def opened_effects(
     unsettled = _named(row for row in rows if row.state != "done")
     untold = _named(row for row in rows if row.state == "done" and row.claim.parent in cut_off)
     used: Counter[str] = Counter()
-    for name, record in zip([head, *(child.parent for child in past)], past, strict=False):
+    for by, record in named(head, past):
         if record.turn_index != turn or record.status is not None or record.outcome is LapOutcome.ABANDONED:
             break
         if record.outcome is LapOutcome.PLANNED and record.proposal_ref is not None:
             plan = PROPOSAL.validate_json(read(record.proposal_ref))
             if not isinstance(plan, Plan):
                 break
-            by = name or record.hash()
             return Opened(by, Counter(plan.steps) - used, _free(plan, by, rows), unsettled, untold)
         used.update(seen.tool for seen in record.observations if seen.effect is not Effect.READ)
     return Opened(unsettled=unsettled, untold=untold)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from nodes.pack.budget import Window, count_request
 from nodes.pack.drafts import Drafts
+from nodes.pack.scanning import Scans
 from nodes.pack.utility import choose
 from state.context import ContextManifest, DropReason, Kind
 from state.knowledge import Candidate, NotChosen
@@ -72,12 +73,14 @@ def test_no_request_is_over_its_budget(offers: list[dict[str, Any]], room: int, 
 @given(offers=MANY, seed=st.integers(0, 99), room=st.integers(0, 900), limit=st.integers(0, 4))
 def test_the_order_of_arrival_does_not_matter(offers: list[dict[str, Any]], seed: int, room: int, limit: int) -> None:
     packing = Packing(Parts())
-    drafts = Drafts(packing.parts.artifacts, CharCounter(), SCOPE, NOW)
+    drafts = Drafts(packing.parts.artifacts, CharCounter(), SCOPE.tenant, NOW)
     candidates = offered(packing, offers)
     pairs = list(zip(candidates, drafts.candidates(candidates), strict=True))
     turned = random.Random(seed).sample(pairs, len(pairs))
     limits = {Kind.EVIDENCE: limit, Kind.MEMORY: limit}
-    assert choose(turned, UtilityWeights(), room, limits) == choose(pairs, UtilityWeights(), room, limits)
+    assert choose(turned, UtilityWeights(), room, limits, Scans()) == choose(
+        pairs, UtilityWeights(), room, limits, Scans()
+    )
 
 
 def test_of_two_under_one_id_the_same_one_stands_first(parts: Parts) -> None:

@@ -45,6 +45,15 @@ def test_the_first_claim_is_fresh_and_the_next_is_told(ledger: Ledger) -> None:
     assert ledger.claim(CLAIM, NOW) == Claimed(fresh=False, state="done", result_ref="art-1")
 
 
+def test_an_effect_was_begun_once_its_key_was_claimed(ledger: Ledger) -> None:
+    assert not ledger.begun("k1")
+    ledger.claim(CLAIM, NOW)
+    assert ledger.begun("k1")
+    assert not ledger.begun("k2")
+    ledger.close("k1", "unknown", None)
+    assert ledger.begun("k1")
+
+
 @pytest.mark.parametrize("state", ["open", "done", "unknown"])
 def test_a_step_of_a_plan_is_spent_once(ledger: Ledger, state: str) -> None:
     assert ledger.claim(like(slot=0), NOW).fresh

@@ -1,0 +1,75 @@
+"""The stable prefix of a request (P1): the operator's instructions, tools and answer forms, made once."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from nodes.pack.drafts import Draft, Drafts
+from state.context import Kind, Trust
+from state.contract import ToolContract
+from state.domain import Section
+from state.forms import FORMS
+from state.request import ToolSpec
+from state.work import Decision, Form
+
+_FORMS = {form: spec.canonical.decode() for form, spec in FORMS.items()}
+_REMEMBERED = 1_024
+_Key = tuple[str, tuple[str, ...], tuple[str, ...], tuple[Form, ...]]
+
+
+class _Offer(NamedTuple):
+    """A tool as a request shows it: the canonical JSON of its definition, and the version of its contract."""
+
+    text: str
+    version: str
+
+
+class Standing:
+    """What begins every request of a decision kind and toolset. It does not change while the app is open, so its
+    addresses, blocks and token counts are worked out once for each tenant."""
+
+    def __init__(self, sections: Sequence[Section], contracts: Mapping[str, ToolContract]) -> None:
+        self._sections = {section.name: section for section in sections}
+        self._offers = {name: _offer(name, contract) for name, contract in contracts.items()}
+        self._known: dict[_Key, list[Draft]] = {}
+
+    def drafts(self, drafts: Drafts, decision: Decision) -> list[Draft]:
+        """The labelled sections of the decision kind, first in the prefix, then tools and forms in one canonical
+        order; counted."""
+        key = (drafts.tenant, decision.instructions, decision.tools, decision.forms)
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[key] = drafts.counted(
+                [*self._instructions(drafts, decision), *self._tools(drafts, decision)]
+            )
+        return [draft._replace(item=draft.item.model_copy(update={"retrieved_at": drafts.now})) for draft in known]
+
+    def _instructions(self, drafts: Drafts, decision: Decision) -> list[Draft]:
+        sections = [self._sections[name] for name in decision.instructions]
+        return [
+            drafts.text(
+                section.name,
+                Kind.INSTRUCTION,
+                f"policy://{section.name}",
+                Trust.POLICY,
+                section.text,
+                version=section.version,
+            )
+            for section in sections
+        ]
+
+    def _tools(self, drafts: Drafts, decision: Decision) -> list[Draft]:
+        made = []
+        for name in sorted(decision.tools):
+            text, version = self._offers[name]
+            made.append(drafts.text(name, Kind.TOOL, f"tool://{name}", Trust.POLICY, text, version=version))
+        for form in sorted(decision.forms):
+            source = f"form://{form.value}"
+            made.append(drafts.text(form.value, Kind.INSTRUCTION, source, Trust.POLICY, _FORMS[form]))
+        return made
+
+
+def _offer(name: str, contract: ToolContract) -> _Offer:
+    spec = ToolSpec(name=name, description=contract.description, parameters=contract.parameters)
+    return _Offer(spec.canonical.decode(), contract.definition_digest()[:12])
