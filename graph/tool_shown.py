@@ -129,7 +129,8 @@ def _fails(contract: ToolContract) -> list[str]:
 
 
 def _bounds(contract: ToolContract) -> str:
-    told = [f"{contract.timeout_s:g} s", f"{contract.max_rows} rows", f"{contract.max_bytes:,} bytes"]
+    ending = ", then killed" if contract.isolated else ""
+    told = [f"{contract.timeout_s:g} s{ending}", f"{contract.max_rows} rows", f"{contract.max_bytes:,} bytes"]
     told += [f"tried {contract.retries + 1} times"] * bool(contract.retries)
     told += ["else the last good result"] * (contract.fallback == "last_result")
     told += [f"cost {contract.cost:g}"] * bool(contract.cost)

@@ -104,7 +104,9 @@ class ToolContract(Value):
     domain that must hold. `roles` empty means: nobody. `secrets` names the credentials that the tool may ask its
     context for; it is given no others. `retries` are further tries after a passing failure, with the same idempotency
     key. `reads_back`: the tool can say afterwards whether an effect happened. `fallback`: where a read fails, the last
-    good result of the same call on this thread is shown, with its time. `cost` is what a call costs, in the unit of
+    good result of the same call on this thread is shown, with its time. `isolated`: the tool runs in a process of its
+    own, which is killed when its time is over; it has an empty environment and, of ours, only what it is given. `cost`
+    is what a call costs, in the unit of
     the deployment.
     """
 
@@ -129,6 +131,7 @@ class ToolContract(Value):
     retries: int = Field(default=0, ge=0, le=5)
     fallback: Literal["none", "last_result"] = "none"
     timeout_s: float = Field(default=30.0, gt=0)
+    isolated: bool = False
     cost: float = Field(default=0.0, ge=0)
     max_rows: int = 20
     max_bytes: int = 8_000

@@ -61,12 +61,22 @@ class Tool:
     """A contract and the function behind it, called as `run(context, **arguments)`.
 
     `read_back`, called the same way, looks whether the effect under the context's idempotency key happened: its result
-    then, and None where it did not. It raises ToolError where it cannot say.
+    then, and None where it did not. It raises ToolError where it cannot say. Raises ValueError for an isolated tool
+    whose function does not stand at the top of its module, where another process finds it.
     """
 
     contract: ToolContract
     run: ToolFunction
     read_back: ToolFunction | None = None
+
+    def __post_init__(self) -> None:
+        for function in (self.run, self.read_back) if self.contract.isolated else ():
+            name = "" if function is None else getattr(function, "__qualname__", "<no name>")
+            if "<" in name:
+                raise ValueError(
+                    f"got {name} for the isolated tool {self.contract.name}; another process finds it by name: move it "
+                    "to the top of its module, or leave `isolated` out"
+                )
 
 
 class Terms(TypedDict, total=False):
@@ -86,6 +96,7 @@ class Terms(TypedDict, total=False):
     retries: int
     fallback: Literal["none", "last_result"]
     timeout_s: float
+    isolated: bool
     cost: float
     max_rows: int
     max_bytes: int

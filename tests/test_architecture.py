@@ -106,7 +106,8 @@ def test_only_the_composition_root_loads_modules_by_name() -> None:
 
     def found() -> Iterator[str]:
         for path in OURS:
-            if label(path) == "graph/app.py":
+            # The second finds a tool's own function in the process that runs nothing else.
+            if label(path) in ("graph/app.py", "nodes/execute/child.py"):
                 continue
             for node in nodes_of(path):
                 name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

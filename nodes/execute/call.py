@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from jsonschema import Draft202012Validator
 from pydantic import JsonValue
 
+from nodes.execute.isolated import Killed, Raised, in_child
 from nodes.execute.project import NotText, Projected, project
 from state.contract import Effect, Failed, ToolContract
-from state.tools import Result, Tool, ToolContext, ToolError
+from state.tools import Result, Tool, ToolContext, ToolError, ToolFunction
 
 T = TypeVar("T")
 BACKOFF_S = 0.2
@@ -58,13 +59,14 @@ def read_back(
 ) -> Ran:
     """What is known of a write after looking whether it happened: its postcondition, or the end of not knowing.
 
-    A call that ran out of its time may still be at work, so that nothing was found says nothing.
+    A call that ran out of its time may still be at work, and what a killed one had sent may still be on its way: that
+    nothing was found says nothing then.
     """
     look = tool.read_back
     if look is None or ran.outcome in ("error", "empty"):
         return ran
     try:
-        result = in_time(lambda: look(context, **arguments), tool.contract.timeout_s)
+        result = _run(look, tool.contract, context, arguments)
         found = None if result is None else project(tool.contract, result, masked)
     except Exception:  # noqa: BLE001 - it cannot say, for whatever reason: nothing more is known than before
         return ran
@@ -72,7 +74,7 @@ def read_back(
         return ran if found is not None else Ran("unknown", "not_found_afterwards", ran.projected)
     if found is not None:
         return Ran("ok", "found_afterwards", found)
-    return ran if ran.code in ("timed_out", "claimed_before") else ran._replace(outcome="error")
+    return ran if ran.code in ("timed_out", "killed", "claimed_before") else ran._replace(outcome="error")
 
 
 def in_time(run: Callable[[], T], timeout_s: float) -> T:
@@ -104,16 +106,19 @@ def _tried(tool: Tool, context: ToolContext, arguments: Mapping[str, JsonValue],
     # What an exception means: a read failed; a write may have happened all the same.
     undecided: Literal["error", "unknown"] = "error" if contract.effect is Effect.READ else "unknown"
     try:
-        result = in_time(lambda: tool.run(context, **arguments), contract.timeout_s)
+        result = _run(tool.run, contract, context, arguments)
     except TimedOut:
         return Ran(undecided, "timed_out")
+    except Killed:
+        return Ran(undecided, "killed")
     except ToolError as error:
         mode = contract.failure(str(error.code))
         code = masked(str(error.code))
         return Ran(undecided if mode and mode.undecided else "error", code, passing=bool(mode and mode.passing))
     except Exception as error:  # noqa: BLE001 - a tool may raise anything, and what it means is the effect's to say
         # The kind alone: what an exception says may hold anything, a credential too.
-        return Ran(undecided, masked(f"tool_failed:{type(error).__name__}"))
+        kind = error.kind if isinstance(error, Raised) else type(error).__name__
+        return Ran(undecided, masked(f"tool_failed:{kind}"))
     try:
         code_of_failure = next((told.code for told in contract.failed if _tells(told, result)), None)
         if code_of_failure is not None:
@@ -126,6 +131,14 @@ def _tried(tool: Tool, context: ToolContext, arguments: Mapping[str, JsonValue],
     if not projected.empty and not _fits(contract, projected):
         return Ran(undecided, "result_invalid")
     return Ran("empty" if projected.empty else "ok", None, projected)
+
+
+def _run(
+    function: ToolFunction, contract: ToolContract, context: ToolContext, arguments: Mapping[str, JsonValue]
+) -> Result:
+    if contract.isolated:
+        return in_child(function, contract, context, arguments)
+    return in_time(lambda: function(context, **arguments), contract.timeout_s)
 
 
 def _tells(told: Failed, result: Result) -> bool:

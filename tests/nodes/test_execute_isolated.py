@@ -1,0 +1,78 @@
+"""execute and isolated tools (L7): a process of its own for each call, which is killed when its time is over."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from state.contract import FailureMode, OutputField
+from state.tools import Tool
+from tests.fakes import NOW, FakeSecrets
+from tests.nodes import isolated_tools
+from tests.nodes.executing import REFUND, allowed, body, executed
+from tests.nodes.parts import Parts
+
+LOOK: dict[str, Any] = {"order": "A1"}
+SEEN = tuple(OutputField(name=name) for name in ("order", "state", "seen", "pid", "text"))
+
+
+def looking(parts: Parts, run: Any, **terms: Any) -> Any:
+    """The observation of an isolated read."""
+    parts.desk.replace("lookup", run, **{"output": SEEN, "isolated": True, **terms})
+    (seen,) = executed(parts, parts.act(("c1", "lookup", LOOK)), allowed(parts, "lookup", LOOK))
+    return seen
+
+
+def test_an_isolated_tool_runs_elsewhere_with_its_context_and_nothing_of_our_environment(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", "demo-cred-4471-QWER")
+    seen = looking(parts, isolated_tools.told)
+    assert (seen.outcome, seen.code) == ("ok", None)
+    shown = body(parts, seen)
+    assert shown["seen"] == ["PATH", "PYTHONPATH"]
+    assert shown["pid"] != os.getpid()
+    assert shown["state"].startswith(f"mia@t1 {NOW.isoformat()}")
+
+
+def test_an_isolated_tool_is_given_the_credentials_of_its_contract_alone(parts: Parts) -> None:
+    parts.secrets = FakeSecrets(api_key="demo-cred-4471-QWER", other="demo-cred-9999-QWER")
+    seen = looking(parts, isolated_tools.signed, secrets=("api_key",))
+    assert body(parts, seen)["state"] == "19 SecretNotDeclared"
+
+
+@pytest.mark.parametrize(
+    ("run", "code"),
+    [
+        (isolated_tools.text, "result_not_text"),
+        (isolated_tools.refusing, "busy"),
+        (isolated_tools.breaking, "tool_failed:ZeroDivisionError"),
+        (isolated_tools.dying, "tool_failed:Died"),
+    ],
+    ids=["no text", "a tool error", "an exception", "a process that ends"],
+)
+def test_what_goes_wrong_elsewhere_is_told_like_here(parts: Parts, run: Any, code: str) -> None:
+    seen = looking(parts, run, failures=(FailureMode(code="busy"),))
+    assert (seen.outcome, seen.code) == ("error", code)
+    assert "business" not in parts.get(seen.ref)
+
+
+@pytest.mark.parametrize("back", [None, isolated_tools.trace], ids=["not looked", "looked, not found"])
+def test_a_call_that_hangs_is_killed_with_what_it_began(parts: Parts, tmp_path: Path, back: Any) -> None:
+    touched = tmp_path / "touched"
+    arguments = {**REFUND, "order": str(touched)}
+    parts.desk.replace("refund", isolated_tools.late, isolated=True, timeout_s=0.9, reads_back=back is not None)
+    parts.desk.tools["refund"] = Tool(parts.desk.contracts["refund"], isolated_tools.late, back)
+    (seen,) = executed(parts, parts.act(("c1", "refund", arguments)), allowed(parts, "refund", arguments))
+    assert (seen.outcome, seen.code) == ("unknown", "killed")
+    time.sleep(2)
+    assert not touched.exists()
+
+
+def test_a_function_that_another_process_cannot_find_is_no_isolated_tool(parts: Parts) -> None:
+    def inner(context: Any, *, order: str) -> None: ...
+
+    with pytest.raises(ValueError, match=r"inner for the isolated tool lookup; another process finds it by name: move"):
+        parts.desk.replace("lookup", inner, isolated=True)
