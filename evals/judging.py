@@ -1,5 +1,6 @@
 """From a case to its result: staged, played, scored, and judged pass, fail or inconclusive (H25)."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -28,8 +29,12 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
+ASKED = "asked"  # of a person, whatever became of it
+
+
 class Judged(Value):
-    """One case's result. `why` says what failed, or why nothing was shown."""
+    """One case's result. `why` says what failed, or why nothing was shown. `rules` counts what each rule said of calls
+    and answers, as `denied foreign_resource`; a call that a person was asked for counts once more, as `asked ...`."""
 
     case: str
     slice: Slice
@@ -37,6 +42,7 @@ class Judged(Value):
     verdict: Verdict
     why: str = ""
     scores: tuple[Score, ...] = ()
+    rules: dict[str, int] = {}
     decisions: int = 0
     ms: float = 0
 
@@ -85,9 +91,18 @@ def judge(case: Case, played: Played, found: tuple[Score, ...], deciding: frozen
         verdict=verdict,
         why=why,
         scores=found,
+        rules=dict(sorted(Counter(_said(played)).items())),
         decisions=len(played.decisions),
         ms=sum(turn.ms for turn in played.turns),
     )
+
+
+def _said(played: Played) -> Iterator[str]:
+    for decision in played.decisions:
+        for verdict in decision.verdicts:
+            yield f"{verdict.verdict} {verdict.rule}"
+            if getattr(verdict, "request", None) is not None:
+                yield f"{ASKED} {verdict.rule}"
 
 
 def _blind(case: Case, played: Played) -> Iterator[str]:

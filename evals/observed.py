@@ -136,11 +136,12 @@ def watched(tool: Tool, watch: Watch, fixture: Fixture) -> Tool:
             raise Crash(name)
         return _spoiled(result, texts)
 
+    # What runs in a process of its own cannot be watched: here it runs in this one.
+    contract = tool.contract.model_copy(update={"isolated": False})
     if not forgets:
-        return replace(tool, run=run)
+        return Tool(contract, run, tool.read_back)
     # What does not know an effect again cannot say afterwards whether it happened either.
-    contract = tool.contract.model_copy(update={"idempotent": False, "reads_back": False})
-    return replace(tool, contract=contract, run=run, read_back=None)
+    return Tool(contract.model_copy(update={"idempotent": False, "reads_back": False}), run)
 
 
 def _queue(failures: Sequence[Failure], of: str, watch: Watch) -> list[Failure | None]:

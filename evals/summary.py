@@ -1,5 +1,6 @@
 """From the results of a suite to its figures: each measure by slice, tokens per success, and whether it passed."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from evals.case import Slice
@@ -23,7 +24,8 @@ class Row(Value):
 class Summary(Value):
     """A suite's figures. `tokens_per_success` and `ms_per_success` count all runs, failed ones included, by success.
 
-    `shortfall` says why the cases as a whole are not enough to pass; empty where they are.
+    `rules` sums what each rule said, as Judged has it. `shortfall` says why the cases as a whole are not enough to
+    pass; empty where they are.
     """
 
     rows: tuple[Row, ...]
@@ -33,6 +35,7 @@ class Summary(Value):
     ms_per_decision: float
     failed: tuple[Judged, ...]
     inconclusive: tuple[Judged, ...]
+    rules: dict[str, int]
     shortfall: str
     too_blind: bool
 
@@ -55,6 +58,7 @@ def summarise(run: SuiteRun, most_inconclusive: float = MOST_INCONCLUSIVE) -> Su
         ms_per_decision=ms / decisions if decisions else 0,
         failed=failed,
         inconclusive=blind,
+        rules=dict(sum((Counter(one.rules) for one in judged), Counter[str]())),
         shortfall=_shortfall(judged, failed, blind, too_blind),
         too_blind=too_blind,
     )

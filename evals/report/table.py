@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.compare import Comparison
-from evals.judging import Judged
+from evals.judging import ASKED, Judged
 from evals.scores import Measure
 from evals.suite import HIJACKED, Plan
 from evals.summary import Row, Summary
@@ -22,6 +22,8 @@ SHORT = {
     Measure.RECOVERABILITY: "recov.",
     Measure.EFFICIENCY: "tokens",
 }
+# What may become of what a rule looks at, and how often a person was asked meanwhile.
+_SAID = {"allowed": "allowed", "accepted": "accepted", "denied": "denied", "waits": "needs_approval", "asked": ASKED}
 _SLICE = 12  # the longest name of a slice, and a blank
 # No model is measured here, and whoever reads a figure has to know.
 HONEST = {
@@ -33,6 +35,8 @@ HONEST = {
 def show(console: Console, plan: Plan, summary: Summary, waiting: Sequence[str]) -> None:
     """Print a run's figures and everything that did not pass."""
     console.print(_measures(plan, summary))
+    if summary.rules:
+        console.print(_rules(summary))
     for title, judged in (("failed", summary.failed), ("inconclusive", summary.inconclusive)):
         for each in judged:
             console.print(_told(title, each))
@@ -79,6 +83,19 @@ def _measures(plan: Plan, summary: Summary) -> Table:
         table.add_row(
             row.slice, f"{row.passed}/{row.cases}", *_means(row), style="bold" if row is summary.total else ""
         )
+    return table
+
+
+def _rules(summary: Summary) -> Table:
+    """What the rules said of calls, answers and plans, the most frequent first."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("rule", no_wrap=True)
+    for name in _SAID:
+        table.add_column(name, justify="right")
+    rules = sorted({name.partition(" ")[2] for name in summary.rules})
+    counts = {rule: [summary.rules.get(f"{kind} {rule}", 0) for kind in _SAID.values()] for rule in rules}
+    for rule in sorted(rules, key=lambda rule: (-sum(counts[rule]), rule)):
+        table.add_row(rule, *(f"{count:,}" if count else "–" for count in counts[rule]))
     return table
 
 

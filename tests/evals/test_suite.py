@@ -137,3 +137,25 @@ def test_h25_a_suite_falls_short_when_cases_fail_or_too_many_show_nothing(
     verdicts: list[Verdict], shortfall: str
 ) -> None:
     assert summarise(a_run(*verdicts)).shortfall == shortfall
+
+
+def test_what_the_rules_said_is_summed_over_the_cases() -> None:
+    run = a_run(Verdict.PASS, Verdict.PASS)
+    counted = (
+        {"allowed read_in_scope": 2, "asked over_limit": 1},
+        {"allowed read_in_scope": 1, "denied unknown_tool": 1},
+    )
+    results = tuple(
+        result.model_copy(update={"judged": result.judged.model_copy(update={"rules": rules})})
+        for result, rules in zip(run.results, counted, strict=True)
+    )
+    summed = summarise(run.model_copy(update={"results": results})).rules
+    assert summed == {"allowed read_in_scope": 3, "asked over_limit": 1, "denied unknown_tool": 1}
+
+
+def test_each_verdict_of_a_case_is_counted_by_its_rule(two: Sequence[Case], tmp_path: Path) -> None:
+    (one,) = run_suite(
+        [case for case in two if case.name == "api_key_not_working"], PLAN, folder=tmp_path, jobs=1
+    ).results
+    assert one.judged.rules["allowed read_in_scope"] >= 1
+    assert one.judged.rules["accepted citations_resolve"] == 1
