@@ -35,7 +35,7 @@ def _bare(domain: Domain) -> Iterator[str]:
 
 
 def _table(domain: Domain) -> Iterator[str]:
-    specs = {f"{spec.kind.value}/{spec.toolset}": spec for spec in domain.table.specs}
+    specs = {spec.name: spec for spec in domain.table.specs}
     sections = {section.name for section in domain.instructions}
     tools = {READ_RESULT, *(tool.contract.name for tool in domain.tools)}
     for name, spec in specs.items():

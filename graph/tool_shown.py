@@ -49,9 +49,7 @@ def shown(contract: ToolContract, policy: Policy, domain: Domain) -> ToolShown:
         asks=contract.confirm or contract.effect is Effect.EGRESS,
         approver_roles=policy.approver_roles if approvers.roles is None else approvers.roles,
         self_approval=policy.self_approval if approvers.self_approval is None else approvers.self_approval,
-        decisions=tuple(
-            f"{spec.kind.value}/{spec.toolset}" for spec in domain.table.specs if contract.name in spec.tools
-        ),
+        decisions=tuple(spec.name for spec in domain.table.specs if contract.name in spec.tools),
     )
 
 

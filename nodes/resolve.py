@@ -129,4 +129,5 @@ def _new_turn(task: TaskState, turn: UserTurn, text: str, head: str | None) -> T
         actions=task.actions,
         rejections=task.rejections,
         questions=task.questions,
+        prefixes=task.prefixes,
     )

@@ -148,7 +148,8 @@ class ContextManifest(Value):
     `total_input_tokens` is the count of the rendered request. It equals the items' counts plus
     `overhead_tokens`, which is measured and may be negative (blocks share tokens at their seams).
     Item order is request order: rendering a manifest needs nothing but the bodies its items name. `policy_ref` is the
-    address of the policy record itself, so that a changed one of the same version is told apart.
+    address of the policy record itself, so that a changed one of the same version is told apart. `prefix_before` is the
+    prefix of the last request of this kind and toolset, where it was another: what a server cached is lost (P1).
     """
 
     request_id: str
@@ -167,6 +168,7 @@ class ContextManifest(Value):
     flags: tuple[Flag, ...] = ()
     tokenizer: str
     prefix_hash: str
+    prefix_before: str | None = Field(default=None, exclude_if=lambda before: before is None)
     policy_version: str
     policy_ref: str
     settings: RequestSettings
@@ -176,5 +178,6 @@ class Packed(Value):
     """What pack hands on: the address of the manifest, or why there is no request (a value, not an exception)."""
 
     ref: str | None
+    prefix_hash: str | None = None
     failure: Literal["does_not_fit", "insufficient"] | None = None
     missing: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ no longer hold stays exact in the record chain.
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from state.contract import Effect
 from state.value import Value
@@ -111,4 +111,7 @@ class TaskState(Value):
     retrieved: tuple[Retrieved, ...] = ()
     missing: tuple[str, ...] = ()
     denials_in_turn: int = 0
+    # By kind and toolset, the prefix of the last request: a break is seen against it (P1). Threads of the releases that
+    # had none keep the hash of their state.
+    prefixes: dict[str, str] = Field(default={}, exclude_if=lambda prefixes: not prefixes)
     status: Status | None = None

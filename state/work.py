@@ -65,6 +65,11 @@ class DecisionSpec(Value):
         """The decision this spec describes, chosen by a rule, at its place in the chain."""
         return Decision(index=index, rule=rule, **self.model_dump())
 
+    @property
+    def name(self) -> str:
+        """Kind and toolset, as `gather/diagnose`."""
+        return f"{self.kind.value}/{self.toolset}"
+
 
 class Decision(DecisionSpec):
     """The next decision, as `plan` chose it by a rule of the table, at its place in the chain."""

@@ -169,6 +169,14 @@ def diff(
 
 
 @agent.command()
+def prefix(thread: Thread, as_: As, json: Json = False) -> None:
+    """Say how much each request shares with the one before it of its kind, and what ended the shared part."""
+    from graph.cli.inspecting import prefix as run
+
+    run(Screen(json), thread, as_=as_)
+
+
+@agent.command()
 def verify(thread: Thread, as_: As, json: Json = False) -> None:
     """Check every record, body and attempt of a thread, on all branches. Exit 1 if anything was changed."""
     from graph.cli.inspecting import verify as run

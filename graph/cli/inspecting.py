@@ -1,4 +1,4 @@
-"""`agent replay`, `explain`, `diff`, `verify` and `show --tree`: proof and explanation, as text or as JSON."""
+"""`agent replay`, `explain`, `diff`, `prefix`, `verify`, `show --tree`: proof and explanation, as text or JSON."""
 
 from collections.abc import Iterable
 
@@ -102,6 +102,32 @@ def diff(screen: Screen, thread: str, before: str, after: str, *, as_: str) -> N
             screen.out.print(Hanging(f"{one_line(changed.source)}: {changed.before} → {changed.after}", "~ "))
     if not any(section.differs for section in found.sections):
         screen.out.print(Hanging("nothing differs"))
+
+
+def prefix(screen: Screen, thread: str, *, as_: str) -> None:
+    """Print what consecutive requests of each decision kind share, and where a stable part was broken."""
+    with opened(screen, _NO_MODEL) as app:
+        from graph.inspection.prefix import prefixes
+
+        found = prefixes(app, thread, as_=as_)
+    if screen.json_wanted:
+        screen.text(found.model_dump_json(indent=2))
+        return
+    screen.out.print(Text(f"thread {thread} · requests of one kind, each with the one before it", style="dim"))
+    for kind in found.kinds:
+        share = kind.stable_share
+        told = f"first at [{kind.first}]" if share is None else f"{share:.0%} of the stable part shared"
+        screen.out.print(Text.assemble((kind.decision, "bold"), f" · {told}"))
+        for pair in kind.pairs:
+            told = f"{pair.bytes:,} bytes, {pair.tokens:,} tokens · cache {pair.cache}"
+            screen.out.print(Hanging(told, f"[{pair.before}] → [{pair.after}]  ", indent=2))
+            if pair.ends is not None:
+                label, style = ("broken  ", "bold red") if pair.broken else ("ends    ", "dim")
+                screen.out.print(Hanging(Text(one_line(pair.ends.cause), style=style), label, indent=4))
+    for index in found.unreadable:
+        screen.out.print(Hanging(f"decision {index}: a body of its request was erased or changed", "gone    "))
+    if not found.kinds:
+        screen.out.print(Hanging("no request was sent"))
 
 
 def _place(thread: str, given: str) -> tuple[str, int]:

@@ -95,6 +95,8 @@ def decision_in_full(decision: DecisionShown) -> RenderableType:
 
 def _request(manifest: ContextManifest) -> str:
     prefix = manifest.prefix_hash[:_SHORT]
+    if manifest.prefix_before is not None:
+        prefix += f" (broken: it was {manifest.prefix_before[:_SHORT]})"
     return f"{manifest.request_id}, policy {manifest.policy_version}, prefix {prefix}, tokens by {manifest.tokenizer}"
 
 

@@ -54,7 +54,7 @@ def tree(app: App, thread: str, *, as_: str) -> Tree:
                 parent=record.parent,
                 index=record.index,
                 turn=record.turn_index,
-                decision=f"{kind.kind.value}/{kind.toolset}" if kind else "none",
+                decision=kind.name if kind else "none",
                 outcome=record.outcome.value,
                 at=record.at.isoformat(),
                 edited=record.edited,

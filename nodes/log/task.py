@@ -57,9 +57,16 @@ def rewritten(
             "retrieved": (*task.retrieved, found) if found and found.key not in known else task.retrieved,
             "denials_in_turn": task.denials_in_turn + refused,
             "missing": lap.packed.missing if lap.packed else (),
+            "prefixes": _prefixes(task, lap),
             "status": _status(task, outcome, request),
         }
     )
+
+
+def _prefixes(task: TaskState, lap: Lap) -> dict[str, str]:
+    if lap.decision is None or lap.packed is None or lap.packed.prefix_hash is None:
+        return task.prefixes
+    return {**task.prefixes, lap.decision.name: lap.packed.prefix_hash}
 
 
 def _status(task: TaskState, outcome: LapOutcome, request: RequestContext) -> Status | None:

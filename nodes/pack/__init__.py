@@ -116,14 +116,16 @@ def make_pack(
             dropped=(*refused, *old, *selected.dropped, *_excluded(snapshot)),
             flags=scans.flags([*before, *selected.drafts], [draft for _, draft in candidates]),
             tokenizer=tokens.name,
-            prefix_hash=prefix_hash(rendered),
+            prefix_hash=(prefix := prefix_hash(rendered)),
+            prefix_before=before_it if (before_it := reads.task.prefixes.get(decision.name)) != prefix else None,
             policy_version=policy.version,
             policy_ref=artifacts.address(scope.tenant, filed := policy.model_dump_json()),
             settings=settings,
         )
         bodies = [draft.text for draft in (*head, *before, *selected.drafts, *after)]
         *_, ref = artifacts.put_all(scope.tenant, [*bodies, filed, manifest.model_dump_json()])
-        return Writes(manifest=Packed(ref=ref, failure="insufficient" if lacks else None, missing=lacks))
+        packed = Packed(ref=ref, prefix_hash=prefix, failure="insufficient" if lacks else None, missing=lacks)
+        return Writes(manifest=packed)
 
     def _too_long(reads: Reads, scope: Scope) -> int | None:
         """The tokens of this lap's items that a server found too long, if that is why the lap is here again."""

@@ -95,5 +95,5 @@ def decision_block(drafts: Drafts, decision: Decision, steps: Sequence[str]) -> 
         f"forms: {', '.join(sorted(form.value for form in decision.forms))}\n"
         f"Decide now. Reply with calls of the offered tools, or with exactly one form. Allowed: {allowed}."
     )
-    source = f"decision://{decision.kind.value}/{decision.toolset}"
+    source = f"decision://{decision.name}"
     return drafts.text("decision", Kind.TASK_STATE, source, Trust.POLICY, text)
