@@ -18,7 +18,7 @@ class DomainBroken(ValueError):
 
 def check_domain(domain: Domain) -> None:
     """Raises DomainBroken with all that is wrong, in one line."""
-    found = sorted(_bare(domain)) or sorted({*_table(domain), *_tools(domain)})
+    found = sorted(_bare(domain)) or sorted({*_table(domain), *_tools(domain), *_examples(domain)})
     if found:
         raise DomainBroken(f"domain {domain.name}: {'; '.join(found)}")
 
@@ -47,6 +47,12 @@ def _table(domain: Domain) -> Iterator[str]:
         if rule.then not in _TARGETS and rule.then not in specs:
             known = ", ".join(sorted(specs))
             yield f"rule {rule.name} leads to {rule.then!r}, which is no decision; decisions: {known}"
+
+
+def _examples(domain: Domain) -> Iterator[str]:
+    valued = {name for policy in domain.policies for name in policy.values}
+    for example in domain.examples:
+        yield from _unknown(f"example {example.example_id}", "policy value", example.holds_while, valued)
 
 
 def _tools(domain: Domain) -> Iterator[str]:

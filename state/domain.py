@@ -25,12 +25,16 @@ class Section(Value):
 
 
 class Example(Value):
-    """A boundary case for one decision kind, the right choice beside the wrong one (S4)."""
+    """A boundary case for one decision kind, the right choice beside the wrong one (S4).
+
+    `holds_while` are the policy values under which it is right: under others it is never shown.
+    """
 
     example_id: str
     version: str
     kind: DecisionKind
     text: str
+    holds_while: dict[str, int | float | str | bool] = {}
 
 
 class Rule(Value):

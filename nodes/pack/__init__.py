@@ -15,6 +15,7 @@ from nodes.pack.standing import Standing
 from nodes.pack.sufficiency import assert_own, missing
 from nodes.pack.trail import CONSTRAINT, constraints, history, this_turn
 from nodes.pack.utility import Chosen, choose, left_out
+from retrieval.examples import Examples
 from state.context import ContextManifest, Dropped, DropReason, Kind, Packed, RequestSettings, Trust
 from state.contract import ToolContract
 from state.domain import Example, Section
@@ -60,6 +61,7 @@ def make_pack(
 ) -> Node:
     """The pack node."""
     standing = Standing(sections, contracts)
+    boundary_cases = Examples(examples)
     scans = Scans()
 
     def run(reads: Reads, scope: Scope) -> Writes:
@@ -70,7 +72,7 @@ def make_pack(
         texts = artifacts.get_all(scope.tenant, [ref for ref in (request.turn_ref, reads.candidates) if ref])
         head = standing.drafts(drafts, decision)
         before = who_and_what(drafts, texts[request.turn_ref], scope, request, policy, decision)
-        before += shown_examples(drafts, decision, examples)
+        before += shown_examples(drafts, decision, boundary_cases, texts[request.turn_ref], policy)
         before += constraints(drafts, artifacts, scope, reads.task, policy.history_turns)
         before += history(drafts, artifacts, log, scope, reads.task, policy.history_turns)
         before += capabilities(drafts, decision, contracts, scope)

@@ -4,10 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 
 from nodes.pack.drafts import Draft, Drafts
-from retrieval.examples import choose_examples
+from retrieval.examples import Examples
 from state.context import Kind, Trust
 from state.contract import ToolContract
-from state.domain import Example
 from state.policy import Policy
 from state.run import RequestContext, Scope
 from state.work import Decision, DecisionKind
@@ -48,7 +47,9 @@ def who_and_what(
     return made
 
 
-def shown_examples(drafts: Drafts, decision: Decision, examples: Sequence[Example]) -> list[Draft]:
+def shown_examples(
+    drafts: Drafts, decision: Decision, examples: Examples, question: str, policy: Policy
+) -> list[Draft]:
     """Boundary cases for this decision kind, right beside wrong (S4)."""
     return [
         drafts.text(
@@ -59,7 +60,7 @@ def shown_examples(drafts: Drafts, decision: Decision, examples: Sequence[Exampl
             example.text,
             version=example.version,
         )
-        for example in choose_examples(examples, decision.kind, decision.examples_limit)
+        for example in examples.choose(decision.kind, question, policy, decision.examples_limit)
     ]
 
 

@@ -74,6 +74,13 @@ reads_on = with_spec(DecisionSpec(kind=DecisionKind.GATHER, toolset="read_on", t
             "tool other needs most, which policy",
             id="a limit",
         ),
+        pytest.param(
+            lambda domain: replace(
+                domain, examples=(domain.examples[0].model_copy(update={"holds_while": {"most": 1}}),)
+            ),
+            "example check-before-change names the policy value 'most'",
+            id="an example's policy value",
+        ),
         pytest.param(with_tool(name="read_result"), "has the name of the engine's own tool", id="the engine's tool"),
         pytest.param(with_tool(), "2 tools are named check_api_key_status", id="one name twice"),
         pytest.param(

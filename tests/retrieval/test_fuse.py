@@ -3,12 +3,9 @@
 import pytest
 
 from retrieval.access import ALWAYS
-from retrieval.examples import choose_examples
 from retrieval.fuse import Fused, QueryHits, Weights, fuse
 from state.context import Span
-from state.domain import Example
 from state.knowledge import Chunk, Hit
-from state.work import DecisionKind
 
 
 def hits(**scores: float) -> tuple[Hit, ...]:
@@ -92,10 +89,3 @@ def test_of_several_queries_a_chunk_keeps_its_best() -> None:
 def test_ties_fall_by_source() -> None:
     assert names(fuse([QueryHits(dense=hits(b=0.5), lexical=()), QueryHits(dense=hits(a=0.5))])) == ["a", "b"]
     assert fuse([]) == fuse([QueryHits()]) == ()
-
-
-def test_examples_are_the_first_of_their_kind_in_the_given_order() -> None:
-    kinds = [DecisionKind.ACT, DecisionKind.ANSWER, DecisionKind.ACT, DecisionKind.ACT]
-    examples = [Example(example_id=str(n), version="v1", kind=kind, text="") for n, kind in enumerate(kinds)]
-    assert [example.example_id for example in choose_examples(examples, DecisionKind.ACT, 2)] == ["0", "2"]
-    assert choose_examples(examples, DecisionKind.ACT, 0) == choose_examples(examples, DecisionKind.PLAN, 3) == ()
