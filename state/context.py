@@ -91,6 +91,7 @@ class DropReason(StrEnum):
     UNKNOWN_SOURCE = "unknown_source"
     MALFORMED = "malformed"
     UNTRUSTED_IN_PLAN = "untrusted_in_plan"
+    OVER_SHARE = "over_share"
 
 
 class Dropped(Value):
@@ -115,12 +116,22 @@ class Truncated(Value):
     reason: str
 
 
+class MaskReason(StrEnum):
+    """Why a result is shown in another form (C3, C4, C6)."""
+
+    CHANGED_SINCE = "changed_since"
+    REPEATED = "repeated"
+    EMPTY = "empty"
+    SUMMARISED = "summarised"
+    OVER_SHARE = "over_share"
+
+
 class Masked(Value):
-    """An item whose text was replaced by a placeholder or a summary; the original stays addressable."""
+    """A block whose text was replaced by a name or a summary, or that went with one; the original stays addressable."""
 
     item_id: str
     original_ref: str
-    reason: str
+    reason: MaskReason
 
 
 class Flag(Value):

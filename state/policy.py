@@ -27,7 +27,8 @@ class Retention(Value):
 
 
 class Policy(Value):
-    """One version of the policy. `values` are the domain's own limits, by key."""
+    """One version of the policy. `values` are the domain's own limits, by key. `observation_share` is the part of a
+    request's budget that this turn's older results may take (C6)."""
 
     version: str
     effective_from: AwareDatetime
@@ -38,6 +39,7 @@ class Policy(Value):
     approver_roles: tuple[str, ...]
     self_approval: bool = False
     observation_ttl_s: int = 300
+    observation_share: float = Field(default=0.45, gt=0, le=1)
     weights: UtilityWeights = UtilityWeights()
     retention: Retention = Retention()
     values: dict[str, int | float | str | bool] = {}

@@ -5,7 +5,7 @@ from html import escape
 
 from graph.app import App
 from graph.inspection.finding import NoSuchDecision, decision_of
-from state.context import ContextItem, ContextManifest, Dropped, DropReason
+from state.context import ContextItem, ContextManifest, Dropped, DropReason, MaskReason
 from state.value import Value
 
 _FEATURES = ("relevance", "authority", "freshness", "redundancy", "injection_risk")
@@ -22,6 +22,14 @@ _RULES = {
     DropReason.UNKNOWN_SOURCE: "nobody knows who said it",
     DropReason.MALFORMED: "the stored memory cannot be read",
     DropReason.UNTRUSTED_IN_PLAN: "a plan lap admits nothing untrusted",
+    DropReason.OVER_SHARE: "newer results of this turn used up their share of the budget",
+}
+_MASKED = {
+    MaskReason.CHANGED_SINCE: "named only: what was read here was changed later",
+    MaskReason.REPEATED: "named only: the same was read again later",
+    MaskReason.EMPTY: "named only: it brought nothing",
+    MaskReason.SUMMARISED: "summarised: the share of results had no room for all of it",
+    MaskReason.OVER_SHARE: "named only: the share of results was used up by newer ones",
 }
 REQUIRED = "required: it is counted, and not scored"
 CHOSEN = "chosen by utility while places and budget lasted"
@@ -109,9 +117,11 @@ def explain(app: App, thread: str, index: int, *, as_: str, item: str | None = N
 
 def _whys(manifest: ContextManifest) -> Iterator[Why]:
     """In request order what is in; then what is out, by rank where it has one."""
+    masked = {one.item_id: _MASKED[one.reason] for one in manifest.masked}
     for item in manifest.items:
         scores = item.provenance.scores
-        yield _why(item, scores, CHOSEN if "utility" in scores else REQUIRED, chosen=True)
+        chosen = CHOSEN if "utility" in scores else REQUIRED
+        yield _why(item, scores, masked.get(item.item_id, chosen), chosen=True)
     for dropped in sorted(manifest.dropped, key=lambda each: each.scores.get("rank", float("inf"))):
         yield _why(dropped, dropped.scores, _RULES[dropped.reason], chosen=False)
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from nodes.pack.budget import Window, count_request
+from nodes.pack.compact import compacted
 from nodes.pack.drafts import Draft, Drafts
+from nodes.pack.history import CONSTRAINT, constraints, history
 from nodes.pack.required import (
     capabilities,
     decision_block,
@@ -13,7 +15,7 @@ from nodes.pack.required import (
 from nodes.pack.scanning import Scans
 from nodes.pack.standing import Standing
 from nodes.pack.sufficiency import assert_own, missing
-from nodes.pack.trail import CONSTRAINT, constraints, history, this_turn
+from nodes.pack.trail import this_turn
 from nodes.pack.utility import Chosen, choose, left_out
 from retrieval.examples import Examples
 from state.context import ContextManifest, Dropped, DropReason, Kind, Packed, RequestSettings, Trust
@@ -76,15 +78,15 @@ def make_pack(
         before += constraints(drafts, artifacts, scope, reads.task, policy.history_turns)
         before += history(drafts, artifacts, log, scope, reads.task, policy.history_turns)
         before += capabilities(drafts, decision, contracts, scope)
-        before += this_turn(drafts, artifacts, log, scope, request, reads.task)
-        before, refused = _admitted(drafts.counted(before), decision)
-        after = drafts.counted([decision_block(drafts, decision, reads.task.steps)])
-
-        tool_count = len(decision.tools) + len(decision.forms)
-        budget = window.budget_tokens(tool_count)
+        budget = window.budget_tokens(len(decision.tools) + len(decision.forms))
         refused_tokens = _too_long(reads, scope)
         if refused_tokens is not None:
             budget = min(budget, refused_tokens // 2)  # the server counts more than we do: once more with half (B1)
+        traces = this_turn(drafts, artifacts, log, contracts, scope, request, reads.task)
+        own = compacted(traces, drafts, int(budget * policy.observation_share))
+        before, refused = _admitted([*drafts.counted(before), *own.drafts], decision)
+        after = drafts.counted([decision_block(drafts, decision, reads.task.steps)])
+
         fixed = sum(draft.item.token_count for draft in (*head, *after))
         before, old = _shortened(before, request.turn_index, budget - fixed)
         required = fixed + sum(draft.item.token_count for draft in before)
@@ -115,7 +117,8 @@ def make_pack(
             budget_tokens=budget,
             window_tokens=window.window_tokens,
             reserved_output_tokens=window.reserved_output_tokens,
-            dropped=(*refused, *old, *selected.dropped, *_excluded(snapshot)),
+            dropped=(*refused, *old, *own.dropped, *selected.dropped, *_excluded(snapshot)),
+            masked=own.masked,
             flags=scans.flags([*before, *selected.drafts], [draft for _, draft in candidates]),
             tokenizer=tokens.name,
             prefix_hash=(prefix := prefix_hash(rendered)),

@@ -1,132 +1,110 @@
-"""The run's own trail: what was said in earlier turns, what calls of this turn brought or were refused (S12)."""
+"""The run's own trail: what calls of this turn brought, and which were refused (C7)."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from nodes.pack.drafts import Draft, Drafts
 from state.checks.quote import unquoted
 from state.context import Kind, Trust
-from state.contract import RESERVED
+from state.contract import RESERVED, Effect, ToolContract
 from state.ports import Artifacts, DecisionLog
 from state.record import DecisionRecord
 from state.run import RequestContext, Scope
 from state.task import TaskState
 from state.tools import Observation
 from state.verdict import Accepted, Allowed, Denied, NeedsApproval, Verdict
-from state.work import PROPOSAL, Status, spoken
-
-CONSTRAINT = "constraint-"  # begins the item id of what bounds the task: never left out for want of room
+from state.work import PROPOSAL, Act
 
 
-def history(
-    drafts: Drafts, artifacts: Artifacts, log: DecisionLog, scope: Scope, task: TaskState, turns: int
-) -> list[Draft]:
-    """The newest earlier turns, oldest first: the user's words, and our own answer, which is not trusted.
+class Trace(NamedTuple):
+    """What one call or refusal of this turn left, as it is shown whole. `seen` is None where there is no result.
 
-    That a question of ours ended a turn is our code's knowledge, and shown apart: a plan lap holds no answer of ours,
-    and without it what the user said next would stand there as if out of the blue.
+    `trusted` are the result's fields of the system of record; `subjects` the resources, by kind and id, that the call
+    was about.
     """
-    shown = task.turns[-turns:] if turns else ()
-    records = log.get_all(scope.tenant, scope.thread, [done.record for done in shown])
-    refs = [ref for record in records for ref in (record.turn_ref, record.proposal_ref) if ref]
-    texts = artifacts.get_all(scope.tenant, refs)
-    made: list[Draft] = []
-    for done, record in zip(shown, records, strict=True):
-        name = f"turn-{done.index}"
-        made.append(
-            drafts.text(
-                name,
-                Kind.TASK_STATE,
-                f"turn://{done.index}",
-                Trust.USER,
-                texts[record.turn_ref],
-                at=record.at,
-                turn=done.index,
-            )
-        )
-        # Without a status the turn was abandoned, and its last proposal may never have passed validate.
-        final = record.proposal_ref if record.status else None
-        said = spoken(PROPOSAL.validate_json(texts[final])) if final else None
-        if said:
-            made.append(
-                drafts.text(
-                    f"{name}-answer",
-                    Kind.TASK_STATE,
-                    f"answer://{done.index}",
-                    Trust.UNTRUSTED,
-                    said,
-                    at=record.at,
-                    turn=done.index,
-                    derived_from=(done.record,),
-                )
-            )
-        if record.status is Status.NEEDS_INPUT:
-            made.append(
-                drafts.text(
-                    f"{name}-asked-back",
-                    Kind.TASK_STATE,
-                    "state://asked-back",
-                    Trust.SYSTEM,
-                    "This turn ended with a question to the user.",
-                    at=record.at,
-                    turn=done.index,
-                )
-            )
-    return made
 
+    drafts: tuple[Draft, ...]
+    lap: int
+    turn: int
+    seen: Observation | None = None
+    trusted: dict[str, JsonValue] = {}
+    subjects: frozenset[tuple[str, str]] = frozenset()
 
-def constraints(drafts: Drafts, artifacts: Artifacts, scope: Scope, task: TaskState, turns: int) -> list[Draft]:
-    """What the user bounded the task by in turns that the history no longer shows, verbatim (C1)."""
-    shown = {done.index for done in (task.turns[-turns:] if turns else ())}
-    if task.objective is not None:
-        shown.add(task.objective.index)
-    hidden = [one for one in task.constraints if one.turn not in shown]
-    texts = artifacts.get_all(scope.tenant, [one.ref for one in hidden])
-    return [
-        drafts.text(
-            f"{CONSTRAINT}{one.turn}-{one.start}",
-            Kind.TASK_STATE,
-            f"turn://{one.turn}",
-            Trust.USER,
-            texts[one.ref][one.start : one.end],
-            turn=one.turn,
-        )
-        for one in hidden
-    ]
+    @property
+    def outcome(self) -> str:
+        """How the call ended; empty where there is no result."""
+        return "" if self.seen is None else self.seen.outcome
 
 
 def this_turn(
-    drafts: Drafts, artifacts: Artifacts, log: DecisionLog, scope: Scope, request: RequestContext, task: TaskState
-) -> list[Draft]:
-    """Verdicts and observations of this turn from the record chain, oldest first: every call has one result (C7)."""
+    drafts: Drafts,
+    artifacts: Artifacts,
+    log: DecisionLog,
+    contracts: Mapping[str, ToolContract],
+    scope: Scope,
+    request: RequestContext,
+    task: TaskState,
+) -> list[Trace]:
+    """Verdicts and observations of this turn from the record chain, oldest first and counted: every call has one result
+    (C7)."""
     if not task.laps_in_turn:
         return []
-    records = log.chain(scope.tenant, scope.thread, request.parent, limit=task.laps_in_turn)
-    made: list[Draft] = []
-    for record in reversed(records):
-        if record.turn_index != request.turn_index:
-            continue
-        for verdict in record.verdicts:
-            line = _refusal(record, verdict)
-            if line:
-                item_id, source = f"{record.index}-{verdict.call_id}", f"verdict://{record.index}/{verdict.call_id}"
-                made.append(
-                    drafts.text(
-                        item_id, Kind.TASK_STATE, source, Trust.SYSTEM, line, at=record.at, turn=record.turn_index
-                    )
-                )
+    chain = log.chain(scope.tenant, scope.thread, request.parent, limit=task.laps_in_turn)
+    records = [record for record in reversed(chain) if record.turn_index == request.turn_index]
+    refs = [seen.ref for record in records for seen in record.observations]
+    # Only an effect can make a result stale, and what a call was about stands in its proposal.
+    changed = any(seen.effect is not Effect.READ for record in records for seen in record.observations)
+    about = [record.proposal_ref for record in records if changed and record.observations and record.proposal_ref]
+    texts = artifacts.get_all(scope.tenant, [*refs, *about])
+
+    def read(ref: str) -> str:
+        return texts[ref] if ref in texts else artifacts.get(scope.tenant, ref)
+
+    made: list[Trace] = []
+    for record in records:
+        lines = [(verdict.call_id, _refusal(record, verdict)) for verdict in record.verdicts]
+        told = [_told(drafts, call_id, line, record) for call_id, line in lines if line]
+        made += [Trace((line,), record.index, record.turn_index) for line in told]
+        calls = _calls(texts.get(record.proposal_ref or "")) if record.observations else {}
         edits = {
             one.call_id: one.edited for one in record.verdicts if isinstance(one, Allowed) and one.edited is not None
         }
         for seen in record.observations:
+            given = edits.get(seen.call_id, calls.get(seen.call_id, {}))
             if seen.call_id in edits:
-                arguments = unquoted(edits[seen.call_id], lambda ref: artifacts.get(scope.tenant, ref))
-                made += _edit(drafts, seen, arguments, record)
-            body = json.loads(artifacts.get(scope.tenant, seen.ref))
-            made += _observation(drafts, seen, body, record)
-    return made
+                edit = tuple(_edit(drafts, seen, unquoted(given, read), record))
+                made.append(Trace(edit, record.index, record.turn_index))
+            contract = contracts.get(seen.tool)
+            subjects = frozenset() if contract is None else _subjects(contract, given, read)
+            trusted, foreign = _parted(seen, json.loads(texts[seen.ref]))
+            shown = tuple(_observation(drafts, seen, trusted, foreign, record))
+            made.append(Trace(shown, record.index, record.turn_index, seen, trusted, subjects))
+    return _counted(drafts, made)
+
+
+def _counted(drafts: Drafts, made: list[Trace]) -> list[Trace]:
+    counted = iter(drafts.counted([draft for trace in made for draft in trace.drafts]))
+    return [trace._replace(drafts=tuple(next(counted) for _ in trace.drafts)) for trace in made]
+
+
+def _told(drafts: Drafts, call_id: str, line: str, record: DecisionRecord) -> Draft:
+    item_id, source = f"{record.index}-{call_id}", f"verdict://{record.index}/{call_id}"
+    return drafts.text(item_id, Kind.TASK_STATE, source, Trust.SYSTEM, line, at=record.at, turn=record.turn_index)
+
+
+def _calls(proposal: str | None) -> dict[str, dict[str, JsonValue]]:
+    acted = PROPOSAL.validate_json(proposal) if proposal else None
+    return {call.call_id: call.arguments for call in acted.calls} if isinstance(acted, Act) else {}
+
+
+def _subjects(
+    contract: ToolContract, given: dict[str, JsonValue], read: Callable[[str], str]
+) -> frozenset[tuple[str, str]]:
+    about = {name: given[name] for name in contract.resources if name in given}
+    return frozenset((contract.resources[name], str(value)) for name, value in unquoted(about, read).items())
 
 
 def _refusal(record: DecisionRecord, verdict: Verdict) -> str:
@@ -166,8 +144,11 @@ def _edit(drafts: Drafts, seen: Observation, arguments: dict[str, JsonValue], re
     ]
 
 
-def _observation(drafts: Drafts, seen: Observation, body: dict[str, JsonValue], record: DecisionRecord) -> list[Draft]:
-    """One or two blocks: fields of the system of record, and apart from them the fields others can write."""
+_Parted = tuple[dict[str, JsonValue], dict[str, JsonValue]]
+
+
+def _parted(seen: Observation, body: dict[str, JsonValue]) -> _Parted:
+    """The fields of the system of record, and apart from them those that others can write."""
     own = (*seen.trusted_fields, *RESERVED)
     trusted = {name: value for name, value in body.items() if name in own}
     foreign = {name: value for name, value in body.items() if name not in own and name != "rows"}
@@ -181,6 +162,17 @@ def _observation(drafts: Drafts, seen: Observation, body: dict[str, JsonValue], 
         trusted["outcome"] = seen.outcome
     if seen.truncated:
         trusted |= {"truncated": True, "total_bytes": seen.total_bytes}
+    return trusted, foreign
+
+
+def _observation(
+    drafts: Drafts,
+    seen: Observation,
+    trusted: dict[str, JsonValue],
+    foreign: dict[str, JsonValue],
+    record: DecisionRecord,
+) -> list[Draft]:
+    """One or two blocks: what others can write stands apart."""
     made = [_block(drafts, f"{record.index}-{seen.call_id}", Trust.SYSTEM, trusted, seen, record)]
     if foreign:
         foreign = {"tool": seen.tool, **foreign}
