@@ -129,5 +129,6 @@ def _new_turn(task: TaskState, turn: UserTurn, text: str, head: str | None) -> T
         actions=task.actions,
         rejections=task.rejections,
         questions=task.questions,
+        handover_ref=task.handover_ref,
         prefixes=task.prefixes,
     )

@@ -113,5 +113,7 @@ class TaskState(Value):
     denials_in_turn: int = 0
     # By kind and toolset, the prefix of the last request: a break is seen against it (P1). Threads of the releases that
     # had none keep the hash of their state.
+    # What is kept of turns that requests no longer show (C5); likewise.
+    handover_ref: str | None = Field(default=None, exclude_if=lambda ref: ref is None)
     prefixes: dict[str, str] = Field(default={}, exclude_if=lambda prefixes: not prefixes)
     status: Status | None = None

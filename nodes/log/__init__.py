@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from nodes.log.handover import handed_over
 from nodes.log.outcome import Lap, judged, searched
 from nodes.log.task import rewritten
 from state.canonical import canonical_json, digest
@@ -76,7 +77,7 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Se
         outcome = judged(lap)
         queries = tuple(artifacts.put(scope.tenant, query) for query in searched(proposal, outcome))
         found = Retrieved(key=Snapshot.model_validate_json(texts[new]).key, snapshot_ref=new) if new else None
-        before = _remembering(reads.task, effective(policies, reads.request.now).history_turns)
+        before = _remembering(reads.task, effective(policies, reads.request.now).history_turns, scope)
         task = rewritten(before, lap, outcome, reads.request, queries, found, reads.proposal)
         record = DecisionRecord(
             parent=reads.head,
@@ -115,6 +116,15 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Se
         messages = [message for one in shown for message in view(one, texts.__getitem__)]
         return Writes(head=head, task=task, messages=messages, **cleared)
 
+    def _remembering(task: TaskState, turns: int, scope: Scope) -> TaskState:
+        """The task with the earlier turns that a request may show, and what the others left."""
+        shown = task.turns[-turns:] if turns else ()
+        if len(shown) == len(task.turns):
+            return task
+        cut = task.turns[: len(task.turns) - len(shown)]
+        ref = handed_over(artifacts, log, scope, task, cut)
+        return task.model_copy(update={"turns": shown, "handover_ref": ref})
+
     return Node("log", Reads, Writes, run, ports=("artifacts", "decision log", "seal"), domain=("policy",))
 
 
@@ -123,11 +133,6 @@ def _interrupted(reads: Reads, turn: str) -> bool:
     last = reads.messages[-1] if reads.messages else {}
     identity, content = (last.get("id"), last.get("content")) if isinstance(last, dict) else (last.id, last.content)
     return (identity, content) != (reads.request.message_id, turn)
-
-
-def _remembering(task: TaskState, turns: int) -> TaskState:
-    """The task with the earlier turns that a request may show; the chain keeps all of them, each checkpoint these."""
-    return task.model_copy(update={"turns": task.turns[-turns:] if turns else ()})
 
 
 def view(record: DecisionRecord, read: Callable[[str], str]) -> list[dict[str, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from nodes.pack.budget import Window, count_request
 from nodes.pack.compact import compacted
 from nodes.pack.drafts import Draft, Drafts
-from nodes.pack.history import CONSTRAINT, constraints, history
+from nodes.pack.history import CONSTRAINT, constraints, handover, history
 from nodes.pack.required import (
     capabilities,
     decision_block,
@@ -76,6 +76,7 @@ def make_pack(
         before = who_and_what(drafts, texts[request.turn_ref], scope, request, policy, decision)
         before += shown_examples(drafts, decision, boundary_cases, texts[request.turn_ref], policy)
         before += constraints(drafts, artifacts, scope, reads.task, policy.history_turns)
+        before += handover(drafts, artifacts, scope, reads.task)
         before += history(drafts, artifacts, log, scope, reads.task, policy.history_turns)
         before += capabilities(drafts, decision, contracts, scope)
         budget = window.budget_tokens(len(decision.tools) + len(decision.forms))

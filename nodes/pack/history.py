@@ -2,11 +2,13 @@
 
 from nodes.pack.drafts import Draft, Drafts
 from state.context import Kind, Trust
+from state.handover import Handover
 from state.ports import Artifacts, DecisionLog
 from state.run import Scope
 from state.task import TaskState
 from state.work import PROPOSAL, Status, spoken
 
+_BEGIN_CHARS = 160  # of what was said in a turn that the handover stands for
 CONSTRAINT = "constraint-"  # begins the item id of what bounds the task: never left out for want of room
 
 
@@ -65,6 +67,46 @@ def history(
                 )
             )
     return made
+
+
+def handover(drafts: Drafts, artifacts: Artifacts, scope: Scope, task: TaskState) -> list[Draft]:
+    """What is kept of turns that stand no longer in the history (C5): what was done and decided as our code knows it;
+    apart from it the beginning of what the user said, and of what we answered, which is not trusted."""
+    if task.handover_ref is None:
+        return []
+    kept = Handover.model_validate_json(artifacts.get(scope.tenant, task.handover_ref))
+    texts = artifacts.get_all(scope.tenant, [said.ref for said in (*kept.intent, *kept.findings)])
+    words = [f"turn {said.turn}: {_begin(texts[said.ref])}" for said in kept.intent]
+    answers = [
+        f"turn {said.turn}: {_begin(text)}"
+        for said in kept.findings
+        if (text := spoken(PROPOSAL.validate_json(texts[said.ref])))
+    ]
+    parts = (
+        ("handover", "state://handover", Trust.SYSTEM, _account(kept)),
+        ("handover-words", "turn://earlier", Trust.USER, "\n".join(words)),
+        ("handover-answers", "answer://earlier", Trust.UNTRUSTED, "\n".join(answers)),
+    )
+    return [drafts.text(name, Kind.TASK_STATE, source, trust, text) for name, source, trust, text in parts if text]
+
+
+def _account(kept: Handover) -> str:
+    """Fixed sections, each line with its turn; a section without lines says so."""
+    calls = {"changed": kept.changed, "read": kept.checked}
+    lines = [f"This sums up the conversation through turn {kept.through}."]
+    for name, made in calls.items():
+        lines.append(f"{name}:{'' if made else ' nothing'}")
+        lines += [f"- turn {one.turn}: {one.tool}, {one.outcome}, {one.artifact or 'no result'}" for one in made]
+    lines.append(f"refused:{'' if kept.decisions else ' nothing'}")
+    for one in kept.decisions:
+        by = f", by {one.by}" if one.by else ""
+        lines.append(f"- turn {one.turn}: {one.about}, by rule {one.rule}{by}")
+    return "\n".join(lines)
+
+
+def _begin(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _BEGIN_CHARS else f"{line[:_BEGIN_CHARS]} [...]"
 
 
 def constraints(drafts: Drafts, artifacts: Artifacts, scope: Scope, task: TaskState, turns: int) -> list[Draft]:

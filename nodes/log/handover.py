@@ -1,0 +1,45 @@
+"""What a turn leaves to the handover when requests no longer show it (C5): read off its records, never off words."""
+
+from collections.abc import Sequence
+
+from state.contract import Effect
+from state.handover import Call, Handover, Said, Settled
+from state.ports import Artifacts, DecisionLog
+from state.record import DecisionRecord
+from state.run import Scope
+from state.task import Rejection, TaskState, TurnDone
+
+_LAPS = 64  # of one turn, its last ones
+
+
+def handed_over(artifacts: Artifacts, log: DecisionLog, scope: Scope, task: TaskState, cut: Sequence[TurnDone]) -> str:
+    """The address of the handover after these turns went out of sight, oldest first."""
+    before = task.handover_ref
+    made = None if before is None else Handover.model_validate_json(artifacts.get(scope.tenant, before))
+    for done in cut:
+        laps = log.chain(scope.tenant, scope.thread, done.record, limit=_LAPS)
+        own = [lap for lap in reversed(laps) if lap.turn_index == done.index]
+        newer = left_by(done.index, own, task.rejections)
+        made = newer if made is None else made.with_more(newer)
+    assert made is not None
+    return artifacts.put(scope.tenant, made.model_dump_json())
+
+
+def left_by(turn: int, laps: Sequence[DecisionRecord], rejections: Sequence[Rejection]) -> Handover:
+    """What the laps of one turn left, oldest first. What an abandoned lap did is told: an effect stays done."""
+    seen = [seen for lap in laps for seen in lap.observations]
+    calls = [
+        (one.effect, Call(turn=turn, tool=one.tool, outcome=one.outcome, artifact=one.artifact_ref)) for one in seen
+    ]
+    # Without a status a turn was abandoned, and its last proposal may never have passed validate.
+    answers = [lap.proposal_ref for lap in laps if lap.status is not None and lap.proposal_ref is not None]
+    return Handover(
+        through=turn,
+        intent=tuple(Said(turn=turn, ref=ref) for ref in dict.fromkeys(lap.turn_ref for lap in laps)),
+        findings=tuple(Said(turn=turn, ref=ref) for ref in answers),
+        changed=tuple(call for effect, call in calls if effect is not Effect.READ),
+        checked=tuple(call for effect, call in calls if effect is Effect.READ),
+        decisions=tuple(
+            Settled(turn=turn, about=one.about, rule=one.rule, by=one.by) for one in rejections if one.turn == turn
+        ),
+    )
