@@ -11,33 +11,45 @@ import threading
 import traceback
 from collections.abc import Mapping
 from typing import Any, Protocol
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
+
+from graph.spellings import spellings
 
 # A shorter value stands in ordinary words too, and masking it would spoil the text: settings refuse such secrets.
 MIN_VALUE_CHARS = 8
 HIDDEN = "[secret]"
 
+# Each begins where no part of it can stand before, and bounds what it repeats: a scan is linear, whatever a text holds.
 _PATTERNS = (
     # user:password@ of an address; the user alone stays, since it says who was refused.
     (
-        re.compile(r"(?P<kept>[a-z][a-z0-9+.-]*://[^\s/:@?#]*:)(?!\*+@)[^\s/@]+(?=@)", re.IGNORECASE),
+        re.compile(
+            r"(?P<kept>(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://[^\s/:@?#]{0,1000}:)(?!\*+@)[^\s/@]{1,1000}(?=@)",
+            re.IGNORECASE,
+        ),
         rf"\g<kept>{HIDDEN}",
     ),
-    (re.compile(r"(?P<kept>\bbearer\s+)(?=\S*[0-9])[a-z0-9._~+/=-]{8,}", re.IGNORECASE), rf"\g<kept>{HIDDEN}"),
+    (
+        re.compile(r"(?P<kept>\bbearer\s{1,20})(?=\S{0,2000}[0-9])[a-z0-9._~+/=-]{8,}", re.IGNORECASE),
+        rf"\g<kept>{HIDDEN}",
+    ),
     (
         # A variable or a placeholder of an example is none: `Bearer $TOKEN`, `Bearer <your key>`.
         re.compile(
-            r"(?P<kept>\bauthorization[\"']?\s*[:=]\s*[\"']?\w+\s+)(?!\[secret|\$[{A-Z]|[<{])[^\s\"',]{8,}",
+            r"(?P<kept>\bauthorization[\"']?\s{0,20}[:=]\s{0,20}[\"']?\w{1,40}\s{1,20})(?!\[secret|\$[{A-Z]|[<{])[^\s\"',]{8,}",
             re.IGNORECASE,
         ),
         rf"\g<kept>{HIDDEN}",
     ),
     (re.compile(r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}"), HIDDEN),
-    (re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"), HIDDEN),  # a signed token
+    (
+        re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+        HIDDEN,
+    ),  # a signed token
     # The query of an address, JSON, and `password=…` as drivers write it.
     (
         re.compile(
-            r"(?P<kept>\b(?:password|passwd|api[_-]?key|access[_-]?token|client[_-]?secret)(?:=|[\"']\s*:\s*)[\"']?)"
+            r"(?P<kept>\b(?:password|passwd|api[_-]?key|access[_-]?token|client[_-]?secret)(?:=|[\"']\s{0,20}:\s{0,20})[\"']?)"
             r"(?!\[secret)[^\s\"'&;,)}]{4,}",
             re.IGNORECASE,
         ),
@@ -61,9 +73,9 @@ class Known:
         self._lock = threading.Lock()
 
     def add(self, name: str, value: str) -> None:
-        """Mask this value from now on, also where it is spelt for an address."""
+        """Mask this value from now on, however it is spelt."""
         with self._lock:
-            for spelt in {value, quote(value, safe="")}:
+            for spelt in spellings(value):
                 if len(spelt) >= MIN_VALUE_CHARS:
                     self._names[spelt] = name
             # The longest first: a value may begin with another one.

@@ -1,12 +1,16 @@
 """Masking: known values by name, others by pattern, in messages, arguments, tracebacks and extras; nothing else."""
 
+import base64
+import json
 import logging
+import re
 from collections.abc import Callable, Iterator
 from io import StringIO
 from logging.handlers import QueueHandler
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
+from urllib.parse import quote_plus
 
 import pytest
 from pydantic import SecretStr
@@ -43,6 +47,59 @@ def knows() -> None:
 def test_what_is_secret_is_masked_and_masking_twice_changes_nothing(text: str, shown: str) -> None:
     assert masked(text) == shown
     assert masked(shown) == shown
+
+
+ARMOURED = "-----BEGIN KEY-----\nMIIBVgIBADANBgkqhk\niG9w0BAQEFAASCxyz1\n-----END KEY-----"
+ODD: dict[str, str] = {"quoted": 'pa"ss\\word-9fzz17', "armoured": ARMOURED, "accented": "contraseña-larga-8812 x"}
+SPELT: dict[str, Callable[[str], str]] = {
+    "as it is": str,
+    "as JSON": lambda value: json.dumps(value)[1:-1],
+    "as JSON with its letters": lambda value: json.dumps(value, ensure_ascii=False)[1:-1],
+    "as Python says it": lambda value: repr(value)[1:-1],
+    "as bytes": lambda value: repr(value.encode())[2:-1],
+    "in a form": quote_plus,
+    "in an address, in small letters": lambda value: re.sub("%..", lambda hit: hit[0].lower(), quote_plus(value)),
+    "in hex": lambda value: value.encode().hex(),
+    "in base64": lambda value: base64.b64encode(value.encode()).decode(),
+    "of Basic": lambda value: base64.b64encode(f"user:{value}".encode()).decode(),
+    "of Basic, another name": lambda value: base64.b64encode(f"ann:{value}".encode()).decode(),
+    "of Basic, a third": lambda value: base64.b64encode(f"bo:{value}".encode()).decode(),
+    "one line of it": lambda value: value.splitlines()[-2 if "\n" in value else 0],
+}
+
+
+@pytest.mark.parametrize("how", SPELT)
+@pytest.mark.parametrize("name", ODD)
+def test_a_known_value_is_masked_however_it_is_spelt(name: str, how: str) -> None:
+    value = ODD[name]
+    known.add(name, value)
+    spelt = SPELT[how](value)
+    shown = masked(f"<{spelt}>")
+    assert f"[secret {name}]" in shown
+    assert not [
+        spelt[at : at + 10] for at in range(len(spelt) - 9) if spelt[at : at + 10] in shown.replace("-----", "")
+    ]
+
+
+LONG = (
+    "deadbeef",
+    "a",
+    "a.b-",
+    "eyJaaaaaaaa-",
+    "sk-",
+    "bearer ",
+    'password" ',
+    "authorization: ",
+    "a://b:",
+    "a://b:c@",
+    " ",
+)
+
+
+@pytest.mark.parametrize("unit", LONG)
+def test_a_megabyte_of_anything_is_looked_through_in_one_go(unit: str) -> None:
+    """A scan that went back for each place of it would not end today: what third parties write is masked too."""
+    masked(unit * (1_000_000 // len(unit)))
 
 
 @pytest.mark.parametrize(
