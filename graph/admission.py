@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nodes.resolve import human_message
+from state.checks.depth import too_deep
 from state.policy import Policy
 from state.run import RunContext
 
@@ -116,5 +117,7 @@ def _answers(item: tuple[Any, Any]) -> bool:
         return answer.keys() == {"approval_id", "decision"} and answer["decision"] in ("approve", "reject")
     arguments = answer.get("arguments")
     # They are stored before a node sees them.
-    within = isinstance(arguments, Mapping) and len(json.dumps(arguments)) <= MOST_OF_AN_EDIT
+    if not isinstance(arguments, Mapping) or too_deep(arguments):
+        return False
+    within = len(json.dumps(arguments)) <= MOST_OF_AN_EDIT
     return within and answer.keys() <= {"approval_id", "decision", "arguments", "tool"}

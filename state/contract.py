@@ -73,6 +73,9 @@ class Failed(Value):
     code: str = "failed"
 
 
+FAILURE_CODE = r"^[a-z][a-z0-9_]{1,63}$"
+
+
 class FailureMode(Value):
     """A way to fail that a tool declares, by the code of its ToolError.
 
@@ -80,7 +83,7 @@ class FailureMode(Value):
     may have happened all the same; such a failure of a write is `unknown`, not an error.
     """
 
-    code: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{1,63}$")]
+    code: Annotated[str, Field(pattern=FAILURE_CODE)]
     passing: bool = False
     undecided: bool = False
 

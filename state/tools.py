@@ -15,7 +15,8 @@ from state.value import Value
 
 
 class ToolError(Exception):
-    """A tool's own failure. `code` is trusted and short; `detail` may echo foreign text."""
+    """A tool's own failure. `code` is a short name of our own, as a FailureMode has it: anything else is shown as
+    `tool_error`. `detail` may echo foreign text."""
 
     def __init__(self, code: str, detail: str = "") -> None:
         super().__init__(f"{code}: {detail}" if detail else code)

@@ -1,6 +1,8 @@
 """One call of a tool: in time, tried again where that is safe, its ways to end told apart by the contract (L7, H19)."""
 
+import re
 import time
+from asyncio import CancelledError
 from collections.abc import Callable, Mapping
 from contextvars import copy_context
 from threading import Thread
@@ -11,11 +13,14 @@ from pydantic import JsonValue
 
 from nodes.execute.isolated import Killed, Raised, in_child
 from nodes.execute.project import NotText, Projected, project
-from state.contract import Effect, Failed, ToolContract
+from state.contract import FAILURE_CODE, Effect, Failed, ToolContract
 from state.tools import Result, Tool, ToolContext, ToolError, ToolFunction
 
 T = TypeVar("T")
 BACKOFF_S = 0.2
+_CODE = re.compile(FAILURE_CODE)
+_KIND = re.compile(r"\w{1,64}", re.ASCII)
+_MOST_RAW = 16_000_000  # characters or bytes of a text, before anything of it is looked at
 _NOTHING = Projected({}, True, 0, False, {})
 
 
@@ -68,7 +73,7 @@ def read_back(
     try:
         result = _run(look, tool.contract, context, arguments)
         found = None if result is None else project(tool.contract, result, masked)
-    except Exception:  # noqa: BLE001 - it cannot say, for whatever reason: nothing more is known than before
+    except _ITS_OWN:  # it cannot say, for whatever reason: nothing more is known than before
         return ran
     if ran.outcome == "ok":
         return ran if found is not None else Ran("unknown", "not_found_afterwards", ran.projected)
@@ -101,6 +106,10 @@ def in_time(run: Callable[[], T], timeout_s: float) -> T:
     return returned
 
 
+# What a tool may raise for itself: it has a thread of its own, where none of these is the caller's.
+_ITS_OWN = (Exception, SystemExit, KeyboardInterrupt, GeneratorExit, CancelledError)
+
+
 def _tried(tool: Tool, context: ToolContext, arguments: Mapping[str, JsonValue], masked: Callable[[str], str]) -> Ran:
     contract = tool.contract
     # What an exception means: a read failed; a write may have happened all the same.
@@ -112,24 +121,33 @@ def _tried(tool: Tool, context: ToolContext, arguments: Mapping[str, JsonValue],
     except Killed:
         return Ran(undecided, "killed")
     except ToolError as error:
-        mode = contract.failure(str(error.code))
-        code = masked(str(error.code))
+        given = str(error.code)
+        mode = contract.failure(given)
+        # A code is ours to show as it is: one that is none may be anybody's text.
+        code = masked(given) if _CODE.fullmatch(given) else "tool_error"
         return Ran(undecided if mode and mode.undecided else "error", code, passing=bool(mode and mode.passing))
-    except Exception as error:  # noqa: BLE001 - a tool may raise anything, and what it means is the effect's to say
+    except _ITS_OWN as error:
         # The kind alone: what an exception says may hold anything, a credential too.
         kind = error.kind if isinstance(error, Raised) else type(error).__name__
-        return Ran(undecided, masked(f"tool_failed:{kind}"))
+        return Ran(undecided, f"tool_failed:{masked(kind) if _KIND.fullmatch(kind) else 'Exception'}")
     try:
-        code_of_failure = next((told.code for told in contract.failed if _tells(told, result)), None)
-        if code_of_failure is not None:
-            return Ran("error", code_of_failure)
-        projected = project(contract, result, masked)
+        return _read(contract, result, masked)
     except NotText:
         return Ran(undecided, "result_not_text")
-    except TypeError:
+    except Exception:  # noqa: BLE001 - a result's own methods may raise anything: it cannot be read
         return Ran(undecided, "result_invalid")
+
+
+def _read(contract: ToolContract, result: Result, masked: Callable[[str], str]) -> Ran:
+    """What a result says. Raises NotText, and whatever its values raise when they are read."""
+    failed = next((told.code for told in contract.failed if _tells(told, result)), None)
+    if failed is not None:
+        return Ran("error", failed)
+    if isinstance(result, str | bytes) and len(result) > _MOST_RAW:
+        raise TypeError("the result is too large to be read")
+    projected = project(contract, result, masked)
     if not projected.empty and not _fits(contract, projected):
-        return Ran(undecided, "result_invalid")
+        raise TypeError("the result is not what the contract says")
     return Ran("empty" if projected.empty else "ok", None, projected)
 
 

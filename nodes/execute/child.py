@@ -1,18 +1,33 @@
-"""`python -m nodes.execute.child`: runs one isolated tool. It reads the call from its input and writes the result."""
+"""`python -m nodes.execute.child`: runs one isolated tool. It reads the call from its input and writes one line."""
 
 import base64
+import ctypes
 import importlib
 import json
 import os
+import signal
 import sys
 from datetime import datetime
 from typing import Any
 
 from pydantic import SecretStr
-from pydantic_core import to_jsonable_python
 
 from state.run import Scope
 from state.tools import SecretNotDeclared, Tool, ToolContext, ToolError, ToolFunction
+
+_PDEATHSIG, _SUBREAPER = 1, 36  # prctl(2)
+
+
+def bound_to_parent() -> None:
+    """On Linux: die with the process that asked, and stay the ancestor of whatever is begun here, daemons too."""
+    if not sys.platform.startswith("linux"):
+        return
+    prctl = ctypes.CDLL(None).prctl
+    asked = os.getppid()
+    prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    prctl(_SUBREAPER, 1, 0, 0, 0)
+    if os.getppid() != asked:  # it ended in between
+        os._exit(1)
 
 
 def found(module: str, name: str) -> ToolFunction:
@@ -41,22 +56,29 @@ def answer(call: dict[str, Any]) -> dict[str, Any]:
     )
     try:
         result = found(call["module"], call["name"])(context, **call["arguments"])
+        if isinstance(result, bytes):
+            return {"kind": "bytes", "value": base64.b64encode(result).decode()}
+        # Through JSON within the try: what cannot be written is the tool's failure, told as such.
+        return {"kind": "result", "value": json.loads(json.dumps(result, default=_said))}
     except ToolError as error:
         return {"kind": "tool_error", "value": {"code": str(error.code), "detail": str(error.detail)}}
-    except Exception as error:  # noqa: BLE001 - a tool may raise anything; its kind alone is told
+    except BaseException as error:  # noqa: BLE001 - a tool may raise anything; its kind alone is told
         return {"kind": "raised", "value": type(error).__name__}
-    if isinstance(result, bytes):
-        return {"kind": "bytes", "value": base64.b64encode(result).decode()}
-    return {"kind": "result", "value": to_jsonable_python(result, bytes_mode="utf8", fallback=str)}
+
+
+def _said(value: Any) -> str:
+    """What JSON has no form for, as a result in this process would be shown."""
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def main() -> None:
     """Answer the one call on standard input. What the tool itself prints goes nowhere: the answer stands alone."""
+    bound_to_parent()
     told = os.dup(1)
     os.dup2(2, 1)
     answered = json.dumps(answer(json.load(sys.stdin)))
     with os.fdopen(told, "w") as out:
-        out.write(answered)
+        out.write(answered + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,9 @@
-"""A call in a process of its own: one that runs out of its time is killed, with all that it began (L7)."""
+"""A call in a process of its own: one that runs out of its time is killed, with all that it began (L7).
+
+It is no sandbox: the process is the same user's, and may read and write what that user may. What it keeps apart are the
+environment, the folder, time and memory; what it began is found by its descent, which on Linux no daemon escapes. Where
+the agent itself is killed, Linux kills the process too, so that nobody runs the same effect beside it.
+"""
 
 import base64
 import json
@@ -6,17 +11,25 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from select import select
+from threading import Thread
 from typing import Any
 
+import psutil
 from pydantic import JsonValue
 
 from state.contract import ToolContract
 from state.tools import Result, ToolContext, ToolError, ToolFunction
 
 CHILD = "nodes.execute.child"
+MOST_ANSWER_BYTES = 64_000_000
+_READ_BYTES = 1 << 16
+_ROUNDS = 10  # a killed one may have begun another just before
 
 
 class Killed(Exception):
@@ -34,10 +47,9 @@ class Raised(Exception):
 def in_child(
     function: ToolFunction, contract: ToolContract, context: ToolContext, arguments: Mapping[str, JsonValue]
 ) -> Result:
-    """What a function returns in a process of its own, which has an empty environment and the declared credentials.
-
-    Raises what the function raised as ToolError or Raised, and Killed where it ran out of its time.
-    """
+    """What a function returns in a process of its own, which has an empty environment and folder and the declared
+    credentials. Raises what the function raised as ToolError or Raised, and Killed where it ran out of its time."""
+    until = time.monotonic() + contract.timeout_s
     given = {
         "module": function.__module__,
         "name": function.__qualname__,
@@ -49,23 +61,67 @@ def in_child(
     }
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
     # By standard input: arguments of a process and its environment can be read by others on the machine.
-    with subprocess.Popen(  # noqa: S603 - this interpreter and a module of ours; what a model wrote is data on its input
-        [sys.executable, "-m", CHILD],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={"PATH": os.defpath, "PYTHONPATH": path},
-        start_new_session=True,
-    ) as child:
+    with (
+        tempfile.TemporaryDirectory(prefix="tool-", ignore_cleanup_errors=True) as folder,
+        subprocess.Popen(  # noqa: S603 - this interpreter and a module of ours; what a model wrote is data on its input
+            [sys.executable, "-m", CHILD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env={"PATH": os.defpath, "PYTHONPATH": path},
+            start_new_session=True,
+        ) as child,
+    ):
         try:
-            answered, _ = child.communicate(json.dumps(given).encode(), contract.timeout_s)
-        except subprocess.TimeoutExpired:
-            raise Killed from None
+            # In a thread: a child that does not read must not hold the call beyond its time.
+            Thread(target=_write, args=(child, json.dumps(given).encode()), daemon=True).start()
+            answered = _line(child, until)
         finally:
-            # Whatever it began and left behind goes with it, also where it ended by itself.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGKILL)
+            _end(child.pid)
     return _result(answered)
+
+
+def _write(child: subprocess.Popen[bytes], given: bytes) -> None:
+    assert child.stdin is not None
+    with suppress(OSError, ValueError):  # it ended, or was ended, before it had read all
+        child.stdin.write(given)
+        child.stdin.close()
+
+
+def _line(child: subprocess.Popen[bytes], until: float) -> bytes:
+    """The answer: one line, whoever else holds the pipe open. Raises Killed, and Raised for one that has no end."""
+    assert child.stdout is not None
+    found = bytearray()
+    while not found.endswith(b"\n"):
+        ready, _, _ = select([child.stdout], [], [], max(0.0, until - time.monotonic()))
+        if not ready:
+            raise Killed
+        read = os.read(child.stdout.fileno(), _READ_BYTES)
+        if not read:
+            break  # it ended without an answer
+        found += read
+        if len(found) > MOST_ANSWER_BYTES:
+            raise Raised("TooLarge")
+    return bytes(found)
+
+
+def _end(pid: int) -> None:
+    """Kill a child and its descendants. It is stopped first: what it begins meanwhile would not be found."""
+    with suppress(psutil.NoSuchProcess):
+        child = psutil.Process(pid)
+        with suppress(psutil.NoSuchProcess):
+            child.suspend()
+        for _ in range(_ROUNDS):
+            begun = child.children(recursive=True)
+            for one in begun:
+                with suppress(psutil.NoSuchProcess):
+                    one.kill()
+            if not psutil.wait_procs(begun, timeout=0.2)[1]:
+                break
+        child.kill()
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
 
 
 def _result(answered: bytes) -> Result:
@@ -73,7 +129,7 @@ def _result(answered: bytes) -> Result:
     try:
         told: Any = json.loads(answered)
         kind, value = told["kind"], told["value"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise Raised("Died") from None
     match kind:
         case "result":

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from state.checks.depth import too_deep
 from state.contract import ToolContract
 from state.tools import Result
 
@@ -34,8 +35,11 @@ def project(contract: ToolContract, result: Result, masked: Callable[[str], str]
 
     A list becomes `{"rows": [...], "total_rows": n}` with at most `max_rows` rows; text and bytes become the field
     `text`, which the contract has to have. Over `max_bytes` rows go first, then the longest texts lose their middle,
-    wherever they stand: head and tail say most (H19). Raises NotText, and TypeError for what is no result.
+    wherever they stand: head and tail say most (H19). Raises NotText, and TypeError for what is no result, or is nested
+    too deep to be read again.
     """
+    if too_deep(result):
+        raise TypeError("the result is nested too deep")
     names = [field.name for field in contract.output]
     if isinstance(result, str | bytes):
         text = _decoded(result)

@@ -66,3 +66,57 @@ def late(context: ToolContext, *, order: str, amount: int = 0) -> dict[str, Any]
 def trace(context: ToolContext, *, order: str, amount: int = 0) -> dict[str, Any] | None:
     """Whether that happened."""
     return {"order": order} if Path(order).exists() else None
+
+
+def daemon(context: ToolContext, *, order: str, amount: int = 0) -> dict[str, Any]:
+    """A call that hangs beside a daemon, which has a session of its own and no parent that waits for it."""
+    write = f"import time, pathlib; time.sleep(1); pathlib.Path({order!r}).touch()"
+    begin = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {write!r}], start_new_session=True)"
+    subprocess.run([sys.executable, "-c", begin], env={}, check=True)
+    time.sleep(60)
+    return {"order": order}
+
+
+def holding(context: ToolContext, *, order: str) -> dict[str, Any]:
+    """A call that is done at once, while a process it began holds its pipe open."""
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(30)
+        os._exit(0)
+    return {"order": order, "state": "done"}
+
+
+def flooding(context: ToolContext, *, order: str) -> dict[str, Any]:
+    """A result without an end."""
+    return {"order": order, "state": "x" * 100_000_000}
+
+
+def odd(context: ToolContext, *, order: str) -> dict[str, Any]:
+    """Values that JSON has no form for."""
+    return {"order": order, "state": b"\xff ok", "text": {"a"}}
+
+
+def endless(context: ToolContext, *, order: str) -> dict[str, Any]:
+    """A result that contains itself."""
+    made: dict[str, Any] = {"order": order}
+    made["state"] = made
+    return made
+
+
+def leaving(context: ToolContext, *, order: str) -> None:
+    """A tool that ends its interpreter."""
+    sys.exit(0)
+
+
+def placed(context: ToolContext, *, order: str) -> dict[str, Any]:
+    """What stands in the folder it runs in."""
+    return {"order": order, "state": str(sorted(entry.name for entry in Path.cwd().iterdir()))}
+
+
+def slow(context: ToolContext, *, order: str) -> dict[str, Any]:
+    """A write that says when it begins and when it is done."""
+    log = Path(order)
+    log.write_text("begun\n", encoding="utf-8")
+    time.sleep(3)
+    log.write_text("done\n", encoding="utf-8")
+    return {"order": order}

@@ -1,6 +1,8 @@
 """execute and isolated tools (L7): a process of its own for each call, which is killed when its time is over."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -50,8 +52,11 @@ def test_an_isolated_tool_is_given_the_credentials_of_its_contract_alone(parts: 
         (isolated_tools.refusing, "busy"),
         (isolated_tools.breaking, "tool_failed:ZeroDivisionError"),
         (isolated_tools.dying, "tool_failed:Died"),
+        (isolated_tools.leaving, "tool_failed:SystemExit"),
+        (isolated_tools.endless, "tool_failed:ValueError"),
+        (isolated_tools.flooding, "tool_failed:TooLarge"),
     ],
-    ids=["no text", "a tool error", "an exception", "a process that ends"],
+    ids=["no text", "a tool error", "an exception", "a process that ends", "an exit", "a loop", "a flood"],
 )
 def test_what_goes_wrong_elsewhere_is_told_like_here(parts: Parts, run: Any, code: str) -> None:
     seen = looking(parts, run, failures=(FailureMode(code="busy"),))
@@ -59,12 +64,45 @@ def test_what_goes_wrong_elsewhere_is_told_like_here(parts: Parts, run: Any, cod
     assert "business" not in parts.get(seen.ref)
 
 
+def test_what_json_has_no_form_for_is_shown_as_a_result_of_this_process_would_be(parts: Parts) -> None:
+    seen = looking(parts, isolated_tools.odd)
+    assert (body(parts, seen)["state"], body(parts, seen)["text"]) == ("\ufffd ok", "{'a'}")
+
+
+def test_an_isolated_tool_runs_in_an_empty_folder(parts: Parts) -> None:
+    assert body(parts, looking(parts, isolated_tools.placed))["state"] == "[]"
+
+
+def test_a_call_that_is_done_is_not_kept_waiting_by_what_it_began(parts: Parts) -> None:
+    seen = looking(parts, isolated_tools.holding, timeout_s=20)
+    assert (seen.outcome, body(parts, seen)["state"]) == ("ok", "done")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process of its parent's end")
+def test_where_the_agent_is_killed_its_call_does_not_go_on(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    program = (
+        "from nodes.execute.isolated import in_child\nfrom state.tools import ToolContext\n"
+        "from tests.desk import SCOPE, Desk\nfrom tests.fakes import NOW\nfrom tests.nodes.isolated_tools import slow\n"
+        f"in_child(slow, Desk().contracts['lookup'], ToolContext(SCOPE, NOW, 'k'), {{'order': {str(log)!r}}})"
+    )
+    root = Path(__file__).resolve().parents[2]
+    with subprocess.Popen([sys.executable, "-c", program], cwd=root, env={"PYTHONPATH": str(root)}) as agent:
+        while not log.exists():
+            assert agent.poll() is None
+            time.sleep(0.05)
+        agent.kill()
+    time.sleep(4)
+    assert log.read_text(encoding="utf-8") == "begun\n"
+
+
+@pytest.mark.parametrize("hangs", [isolated_tools.late, isolated_tools.daemon], ids=["a process", "a daemon"])
 @pytest.mark.parametrize("back", [None, isolated_tools.trace], ids=["not looked", "looked, not found"])
-def test_a_call_that_hangs_is_killed_with_what_it_began(parts: Parts, tmp_path: Path, back: Any) -> None:
+def test_a_call_that_hangs_is_killed_with_what_it_began(parts: Parts, tmp_path: Path, back: Any, hangs: Any) -> None:
     touched = tmp_path / "touched"
     arguments = {**REFUND, "order": str(touched)}
-    parts.desk.replace("refund", isolated_tools.late, isolated=True, timeout_s=0.9, reads_back=back is not None)
-    parts.desk.tools["refund"] = Tool(parts.desk.contracts["refund"], isolated_tools.late, back)
+    parts.desk.replace("refund", hangs, isolated=True, timeout_s=1.5, reads_back=back is not None)
+    parts.desk.tools["refund"] = Tool(parts.desk.contracts["refund"], hangs, back)
     (seen,) = executed(parts, parts.act(("c1", "refund", arguments)), allowed(parts, "refund", arguments))
     assert (seen.outcome, seen.code) == ("unknown", "killed")
     time.sleep(2)
