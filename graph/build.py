@@ -14,6 +14,7 @@ from graph.channels import NEXT_STEP, StateUnreadable, wrong_fields
 from graph.lap_seal import CHANNEL as SEAL
 from graph.lap_seal import Sealing
 from graph.scope import NotYours
+from graph.stores.artifacts import at_work_on
 from state.node import Node, SliceError
 from state.run import AgentState, RunContext, RunInput, RunOutput, Scope
 from state.value import Value
@@ -135,7 +136,8 @@ def _wrapped(node: Node, identify: Identify, sealing: Sealing) -> Callable[..., 
         scope = identify(config.get("configurable", {}), runtime.context)
         runtime.stream_writer(progress(node.name, channels))
         lap = sealing.found(node, scope, channels)
-        result = node.run(read_slice(node, sealing.shown(node, lap, channels)), scope)
+        with at_work_on(scope.thread):
+            result = node.run(read_slice(node, sealing.shown(node, lap, channels)), scope)
         return sealing.after(node, scope, lap, channels, written(node, result))
 
     if node.arun is None:
@@ -147,7 +149,8 @@ def _wrapped(node: Node, identify: Identify, sealing: Sealing) -> Callable[..., 
         scope = await asyncio.to_thread(identify, config.get("configurable", {}), runtime.context)
         runtime.stream_writer(progress(node.name, channels))
         lap = sealing.found(node, scope, channels)
-        result = await waiting(read_slice(node, sealing.shown(node, lap, channels)), scope)
+        with at_work_on(scope.thread):
+            result = await waiting(read_slice(node, sealing.shown(node, lap, channels)), scope)
         return sealing.after(node, scope, lap, channels, written(node, result))
 
     return _Both(node.name, run, arun)

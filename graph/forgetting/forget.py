@@ -147,6 +147,7 @@ class Forgetting:
             self._artifacts.erase(tenant, reached.bodies)
             for thread in threads:
                 self._saver.delete_thread(thread)
+                self._artifacts.unmade(tenant, thread)
             for name, ids in memories.items():
                 self._forgotten.mark(MEMORY, tenant, ids)  # a seeded one is not seeded again
                 self._memory.remove(tenant, name, ids)

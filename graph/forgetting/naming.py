@@ -96,7 +96,8 @@ def items(body: str | None) -> Iterator[Item]:
 
 
 def beside_items(body: str | None) -> Iterator[Named]:
-    """What else a manifest or a snapshot names: queries, and the originals of what was shown in part."""
+    """What else a manifest or a snapshot names: its policy record, queries, the originals of what was shown in part."""
+    yield from named(_parsed(body).get("policy_ref"), "policy_ref")
     for field in ("queries", "truncated", "masked"):
         for each in _listed(body, field):
             ref = each.get("original_ref") if isinstance(each, Mapping) else each
@@ -121,9 +122,13 @@ def plain(record: bytes) -> Mapping[str, Any]:
 
 
 def _listed(body: str | None, field: str) -> list[Any]:
+    inner = _parsed(body).get(field)
+    return inner if isinstance(inner, list) else []
+
+
+def _parsed(body: str | None) -> Mapping[str, Any]:
     try:
         found = json.loads(body or "{}")
     except (ValueError, RecursionError):  # a body may be a user's own words, of any form
-        return []
-    inner = found.get(field) if isinstance(found, dict) else None
-    return inner if isinstance(inner, list) else []
+        return {}
+    return found if isinstance(found, dict) else {}

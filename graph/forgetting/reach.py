@@ -15,6 +15,7 @@ from state.ports import ArtifactGone, Ledger, RecordDamaged
 from state.value import Value
 
 MEMORIES = "memories"
+UNNAMED = "bodies that nothing named"
 _ITEMS = {Kind.MEMORY.value: MEMORIES, Kind.TOOL.value: "results"}
 
 
@@ -59,9 +60,14 @@ class Reach:
         """
         roots = [*self._roots(tenant, frozenset(own), self._history(own)), *beside]
         mine = {ref: kind for kind, ref in roots if kind not in (MANIFEST, POLICY)}
+        seen = {ref for _, ref in roots}
         for named_as, item in self._followed(tenant, roots):
+            seen.add(named_as.ref)
             if named_as.kind not in (MANIFEST, POLICY) and not (item is not None and item.of_nobody):
                 mine.setdefault(named_as.ref, named_as.kind)
+        # What a node put that was killed before anything named it.
+        left = {ref for thread in own for ref in self._artifacts.made_by(tenant, thread)} - seen
+        mine |= dict.fromkeys(left, UNNAMED)
         memories = dict.fromkeys(shown, MEMORIES)
         theirs: set[str] = set()
         for named_as, item in self._followed(tenant, self._roots(tenant, frozenset(others), self._standing(others))):

@@ -2,19 +2,34 @@
 
 import hmac
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Engine, bindparam, delete, select
 
 from graph.stores.engine import batched, insert_or_ignore, transaction
-from graph.stores.schema import artifact_names, artifacts
+from graph.stores.schema import artifact_makers, artifact_names, artifacts
 from state.ports import ArtifactGone, NameTaken, RecordDamaged, StoredBody
 
 # Addresses and names also come from channels and from models: what cannot be one is not asked for.
 _ADDRESS = re.compile(r"art-[0-9a-f]{64}")
 _ECHOED = 100  # characters of a wrong address that an error repeats
+
+
+_at_work: ContextVar[str | None] = ContextVar("thread_at_work", default=None)
+
+
+@contextmanager
+def at_work_on(thread: str) -> Iterator[None]:
+    """Bodies that are put within are this thread's: forgetting it finds them, whatever became of the node."""
+    before = _at_work.set(thread)
+    try:
+        yield
+    finally:
+        _at_work.reset(before)
 
 
 class SqlArtifacts:
@@ -31,6 +46,10 @@ class SqlArtifacts:
         self._secret, self._secrets = secrets[0], tuple(secrets)
         own, named = artifacts.c, artifact_names.c
         self._put = insert_or_ignore(engine, artifacts).on_conflict_do_nothing()
+        self._made = insert_or_ignore(engine, artifact_makers).on_conflict_do_nothing()
+        made_by = (artifact_makers.c.tenant == bindparam("tenant"), artifact_makers.c.thread == bindparam("of_thread"))
+        self._made_by = select(artifact_makers.c.ref).where(*made_by)
+        self._unmade = delete(artifact_makers).where(*made_by)
         this = (own.tenant == bindparam("tenant"), own.ref == bindparam("ref"))
         self._get = select(own.body).where(*this)
         these = (own.tenant == bindparam("tenant"), own.ref.in_(bindparam("refs", expanding=True)))
@@ -55,11 +74,7 @@ class SqlArtifacts:
 
         Lone surrogates, which UTF-8 cannot carry, become U+FFFD.
         """
-        body = encoded(text)
-        ref = address(self._secret, tenant, body)
-        with self._engine.connect() as connection:
-            connection.execute(self._put, {"tenant": tenant, "ref": ref, "body": body})
-        return ref
+        return self.put_all(tenant, (text,))[0]
 
     def put_all(self, tenant: str, texts: Iterable[str]) -> tuple[str, ...]:
         """Store texts together, all or none, and return their addresses in order. What is there is not written."""
@@ -71,8 +86,12 @@ class SqlArtifacts:
             if missing:
                 # In one order, so that two writers of the same bodies never wait for each other.
                 rows = [{"tenant": tenant, "ref": ref, "body": by_ref[ref]} for ref in sorted(missing)]
+                maker = _at_work.get()
                 with transaction(connection):
                     connection.execute(self._put, rows)
+                    if maker is not None:
+                        made = [{"tenant": tenant, "thread": maker, "ref": row["ref"]} for row in rows]
+                        connection.execute(self._made, made)
         return refs
 
     def address(self, tenant: str, text: str) -> str:
@@ -137,6 +156,16 @@ class SqlArtifacts:
                 connection.execute(self._erase, {"tenant": tenant, "refs": some}).rowcount
                 for some in batched(sorted(refs))
             )
+
+    def made_by(self, tenant: str, thread: str) -> frozenset[str]:
+        """The addresses of the bodies that a thread's nodes put first, whether they are still there or not."""
+        with self._engine.connect() as connection:
+            return frozenset(connection.scalars(self._made_by, {"tenant": tenant, "of_thread": thread}))
+
+    def unmade(self, tenant: str, thread: str) -> None:
+        """Forget what a thread's nodes put, once it was erased."""
+        with self._engine.connect() as connection:
+            connection.execute(self._unmade, {"tenant": tenant, "of_thread": thread})
 
     def addresses(self, tenant: str, text: str) -> tuple[str, ...]:
         """The addresses that a text may have: one of each secret, the current and those before it."""

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 
 from sqlalchemy import Connection, insert, inspect, select, update
 
-from graph.stores.schema import SCHEMA_VERSION, forgotten, marks, metadata, schema_version, uses
+from graph.stores.schema import SCHEMA_VERSION, artifact_makers, forgotten, marks, metadata, schema_version, uses
 from graph.stores.unavailable import StoreUnavailable
 
 Step = Callable[[Connection], None]
 # Raises for the marks of a database that is not this deployment's.
 Admit = Callable[[Mapping[str, str]], None]
 # The version that brought a table; the others are there from the first on.
-_SINCE = {marks.name: 2, forgotten.name: 3, uses.name: 5}
+_SINCE = {marks.name: 2, forgotten.name: 3, uses.name: 5, artifact_makers.name: 6}
 
 
 class SchemaTooNew(StoreUnavailable):
@@ -57,9 +57,17 @@ def _uses(connection: Connection) -> None:
     )
 
 
+def _makers(connection: Connection) -> None:
+    """Version 6: which thread put a body first (graph.stores.artifacts)."""
+    connection.exec_driver_sql(
+        "CREATE TABLE expediente_artifact_makers (tenant VARCHAR NOT NULL, thread VARCHAR NOT NULL, "
+        "ref VARCHAR NOT NULL, PRIMARY KEY (tenant, thread, ref))"
+    )
+
+
 # STEPS[n] makes version n + 2 of version n + 1. A step is written out and not made from graph.stores.schema: it must
 # do the same for ever, whatever becomes of the schema. It may meet rows of running processes of the release before.
-STEPS: tuple[Step, ...] = (_marks, _forgotten, _steps_of_plans, _uses)
+STEPS: tuple[Step, ...] = (_marks, _forgotten, _steps_of_plans, _uses, _makers)
 
 
 def usable(connection: Connection, where: str, admit: Admit | None) -> int | None:

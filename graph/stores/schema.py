@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-SCHEMA_VERSION = 5  # of the tables below; graph.stores.migrations brings an older one there
+SCHEMA_VERSION = 6  # of the tables below; graph.stores.migrations brings an older one there
 
 
 class Utc(TypeDecorator[datetime]):
@@ -61,6 +61,16 @@ artifact_names = Table(
     Column("tenant", String, primary_key=True),
     Column("name", String, primary_key=True),
     Column("ref", String, nullable=False),
+)
+
+# Which thread's node put a body first: what a node that was killed left is named by nothing else, and has to be found
+# when the thread is forgotten.
+artifact_makers = Table(
+    "expediente_artifact_makers",
+    metadata,
+    Column("tenant", String, primary_key=True),
+    Column("thread", String, primary_key=True),
+    Column("ref", String, primary_key=True),
 )
 
 # The parent must be a stored record of the same tenant and thread: a chain cannot dangle or cross over.
