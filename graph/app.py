@@ -13,7 +13,7 @@ from langgraph.types import interrupt
 
 from graph.admission import check_messages
 from graph.build import Graph, build
-from graph.clock import RandomIds, SystemClock
+from graph.clock import RandomIds, SystemClock, SystemWaiting
 from graph.conversation import Conversation
 from graph.domain_check import check_domain
 from graph.forgetting.forget import Forgetting
@@ -23,6 +23,7 @@ from graph.lap_seal import Sealing
 from graph.masking import learn, masked
 from graph.master_secret import master_secret
 from graph.models.registry import open_model
+from graph.models.terms import call_terms
 from graph.persistence import open_async_saver, open_persistence
 from graph.rows import Ports, make_nodes
 from graph.scope import Identity
@@ -144,6 +145,8 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
             memory.add(record)
     made: dict[str, Callable[[], Any]] = {
         "model": lambda: _model(settings, domain),
+        "terms": lambda: call_terms(settings),
+        "waiting": SystemWaiting,
         "tokens": lambda: EncodingCounter(settings.tokenizer),
         "artifacts": lambda: SqlArtifacts(database.everyday, secret.keys("artifacts")),
         "log": lambda: SqlDecisionLog(database.everyday),
@@ -273,5 +276,7 @@ def _model(settings: Settings, domain: Domain) -> Model:
         openai_model=settings.openai_model,
         openai_api_key=settings.openai_api_key,
         openai_base_url=settings.openai_base_url,
+        openai_profile=settings.openai_profile,
+        timeout_s=settings.model_timeout_s,
         tool_names=tuple(tool.contract.name for tool in domain.tools),
     )

@@ -200,8 +200,8 @@ def _after_propose(channels: _ProposeSlice) -> str:
     if channels.get("proposal"):
         return "proposal"
     attempts = channels.get("attempts") or []
-    too_long = bool(attempts) and attempts[-1]["outcome"]["name"] == "context_too_long"
-    return "context too long, once" if too_long and len(attempts) == 1 else "failed"
+    too_long = [attempt["outcome"]["name"] == "context_too_long" for attempt in attempts]
+    return "context too long, once" if too_long and too_long[-1] and sum(too_long) == 1 else "failed"
 
 
 def _after_validate(channels: _ValidateSlice) -> str:

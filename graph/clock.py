@@ -1,6 +1,9 @@
-"""The system's clock and its fresh identifiers."""
+"""The system's clock, waiting, and its fresh identifiers."""
 
+import asyncio
+import random
 import secrets
+import time
 from datetime import UTC, datetime
 
 
@@ -10,6 +13,23 @@ class SystemClock:
     def now(self) -> datetime:
         """The time now."""
         return datetime.now(UTC)
+
+
+class SystemWaiting:
+    """Waits a little longer than it is told, each time otherwise: so that runs which were refused together do not come
+    back together."""
+
+    def wait(self, duration_s: float) -> None:
+        """Wait in this thread."""
+        time.sleep(_spread(duration_s))
+
+    async def await_(self, duration_s: float) -> None:
+        """Wait without holding a thread."""
+        await asyncio.sleep(_spread(duration_s))
+
+
+def _spread(duration_s: float) -> float:
+    return duration_s * random.uniform(1.0, 1.25)
 
 
 class RandomIds:

@@ -17,6 +17,7 @@ from graph.faults import explained
 from graph.home import domain_of, refuse_foreign
 from graph.masking import masked
 from graph.master_secret import master_secret
+from graph.models.profiles import OPENAI_URL
 from graph.models.registry import MODELS, ModelNotConfigured, open_model
 from graph.persistence import open_persistence
 from graph.reachable import unreachable
@@ -165,8 +166,6 @@ def _model(settings: Settings) -> str:
         raise Missing(found, f"{fix} in the environment or in .env") from None
     if settings.model != "openai":
         return f"{model.name}: needs no key and no network"
-    from graph.models.openai import OPENAI_URL  # here, since the client behind it takes a second to load
-
     url = settings.openai_base_url or OPENAI_URL
     key = "with a key" if settings.openai_api_key else "without a key"
     told = f"{model.name} at {urlsplit(url).hostname}, {key}"  # only the host: an address may carry a password
@@ -185,6 +184,7 @@ def _opened(settings: Settings, name: str) -> Model:
         openai_model=settings.openai_model,
         openai_api_key=settings.openai_api_key,
         openai_base_url=settings.openai_base_url,
+        openai_profile=settings.openai_profile,
     )
 
 

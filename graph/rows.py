@@ -15,6 +15,7 @@ from nodes.propose import make_propose
 from nodes.resolve import make_resolve
 from nodes.retrieve import make_retrieve
 from nodes.validate import make_validate
+from state.asking import CallTerms, Waiting
 from state.context import RequestSettings
 from state.domain import Domain
 from state.node import Node
@@ -37,12 +38,15 @@ from state.ports import (
 
 @dataclass
 class Ports:
-    """Every live object behind the graph. Each may be replaced by name in `open_app`."""
+    """Every live object behind the graph, and on which terms its model is asked. Each may be replaced by name in
+    `open_app`."""
 
     clock: Clock
     ids: Ids
     domain: Domain
     model: Model
+    terms: CallTerms
+    waiting: Waiting
     tokens: TokenCounter
     artifacts: Artifacts
     log: DecisionLog
@@ -77,7 +81,7 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             contracts=contracts,
             policies=domain.policies,
         ),
-        make_propose(model=ports.model, artifacts=ports.artifacts),
+        make_propose(model=ports.model, artifacts=ports.artifacts, waiting=ports.waiting, terms=ports.terms),
         make_validate(
             artifacts=ports.artifacts,
             log=ports.log,

@@ -8,6 +8,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
+from state.request import Mode
+
 _PREFIX = "EXPEDIENTE_"
 TOOL_SECRET = f"{_PREFIX}TOOL_SECRET_"
 MIN_SECRET_CHARS = 32
@@ -25,6 +27,9 @@ class Settings(BaseSettings):
     `secret` None means one that is made once and kept in `home` (graph.master_secret). `window_tokens` is the model's
     context window in its own tokens, of which `reserved_output_tokens` stay free for the reply (B1). `domain` is an
     importable package.
+    `openai_profile` names what the server is like (graph.models.profiles). A reply is awaited `model_timeout_s`;
+    `model_retries` failures of a decision are tried again, waiting `model_wait_s` in all; `model_modes` are the ways to
+    ask for a proposal, the best first, where they are not the profile's.
     `auth_key` signs the tokens of a server with authentication (graph.auth). `tool_secrets` are the credentials of the
     tools by name, one variable each: EXPEDIENTE_TOOL_SECRET_BILLING_API is `billing_api`.
     """
@@ -51,6 +56,11 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = None
     openai_base_url: str | None = Field(default=None, pattern=r"^https?://\S+$")
     openai_model: str | None = Field(default=None, min_length=1)
+    openai_profile: str | None = Field(default=None, min_length=1)
+    model_timeout_s: float = Field(default=60.0, gt=0, le=3600)
+    model_modes: tuple[Mode, ...] | None = Field(default=None, min_length=1)
+    model_retries: int = Field(default=2, ge=0, le=10)
+    model_wait_s: float = Field(default=30.0, ge=0, le=3600)
     window_tokens: int = Field(default=16_384, ge=1_024)
     reserved_output_tokens: int = Field(default=1_024, ge=64)
     temperature: float = Field(default=0.0, ge=0, le=2)

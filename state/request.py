@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Literal
 
-from pydantic import JsonValue, field_validator
+from pydantic import Field, JsonValue, field_validator
 
 from state.canonical import canonical_json, digest
 from state.context import RequestSettings
@@ -30,12 +30,27 @@ class ToolSpec(Value):
         return canonical_json(self)
 
 
+Mode = Literal["tools", "json_schema", "json_object", "text"]
+"""How a proposal is asked for: as tool calls, or as JSON under a schema, as any JSON object, as JSON in a text."""
+
+
+class ReplyForm(Value):
+    """The form that a reply is asked to have where it is not tool calls."""
+
+    mode: Mode
+    json_schema: dict[str, JsonValue]
+
+
 class Request(Value):
-    """Exactly what is handed to the model adapter: messages, tools, settings."""
+    """Exactly what is handed to the model adapter: messages, tools, settings, and a form where it is not tool calls.
+
+    Without a form it is left out of the bytes: requests of the first releases keep their hashes.
+    """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
     settings: RequestSettings
+    reply_form: ReplyForm | None = Field(default=None, exclude_if=lambda form: form is None)
 
     def canonical_bytes(self) -> bytes:
         """The bytes that replay rebuilds and the request hash covers (M4)."""
@@ -60,6 +75,7 @@ class Usage(Value):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
 
 class Reply(Value):
@@ -92,6 +108,8 @@ class AttemptOutcome(Value):
         "context_too_long",
         "unauthorised",
         "unreachable",
+        "rate_limited",
+        "unsupported",
         "model_error",
     ]
     detail: str = ""
@@ -102,15 +120,21 @@ class Attempt(Value):
 
     manifest_ref: str
     request_hash: str
-    mode: str
+    mode: Mode
     model: str
     usage: Usage | None = None
     outcome: AttemptOutcome
 
 
 class ModelError(Exception):
-    """A model call that brought no reply. `outcome` names the kind; the text is for the operator."""
+    """A model call that brought no reply. `outcome` names the kind; the text is for the operator.
 
-    def __init__(self, outcome: AttemptOutcome) -> None:
+    `passing` says that the same call may go well a moment later, `retry_after_s` how long the server wants to be left
+    alone before that, where it said so.
+    """
+
+    def __init__(self, outcome: AttemptOutcome, *, passing: bool = False, retry_after_s: float | None = None) -> None:
         super().__init__(f"{outcome.name}: {outcome.detail}")
         self.outcome = outcome
+        self.passing = passing
+        self.retry_after_s = retry_after_s

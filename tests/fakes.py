@@ -255,6 +255,19 @@ class ModelScriptExhausted(AssertionError):
     """The model was asked more often than its script has replies."""
 
 
+class FakeWaiting:
+    """Notes how long it was to wait, and does not."""
+
+    def __init__(self) -> None:
+        self.waits_s: list[float] = []
+
+    def wait(self, duration_s: float) -> None:
+        self.waits_s.append(duration_s)
+
+    async def await_(self, duration_s: float) -> None:
+        self.waits_s.append(duration_s)
+
+
 class FakeModel:
     """Plays replies or failures in order. `requests` holds what it was asked."""
 

@@ -1,5 +1,6 @@
 """Replay (M4): the exact bytes of an attempt, rebuilt from the record and the stores, and proved by their hash."""
 
+from collections.abc import Sequence
 from html import escape
 
 from pydantic import ValidationError
@@ -7,6 +8,7 @@ from pydantic import ValidationError
 from graph.app import App
 from graph.inspection.bodies import Bodies
 from graph.inspection.finding import NoSuchDecision, decision_of
+from state.asking import asked
 from state.context import ContextItem, ContextManifest
 from state.ports import RecordDamaged
 from state.record import DecisionRecord
@@ -68,17 +70,18 @@ def replay(app: App, thread: str, index: int, *, as_: str, attempt: int | None =
     if not 0 <= number < count:
         raise NoSuchDecision(f"got attempt {number} of decision {index}; allowed: 0 to {count - 1}")
     bodies = Bodies(app.ports.artifacts, app.owned(thread, as_=as_).tenant)
-    found = _rebuilt(thread, index, number, decision.attempts[number], bodies)
+    found = _rebuilt(thread, index, number, decision.attempts, bodies)
     return found.model_copy(update={"edited": decision.edited, "filed": decision.record is not None})
 
 
 def replays(thread: str, record: DecisionRecord, bodies: Bodies) -> tuple[Replay, ...]:
     """Every attempt of a record, rebuilt."""
-    found = (_rebuilt(thread, record.index, n, attempt, bodies) for n, attempt in enumerate(record.attempts))
+    found = (_rebuilt(thread, record.index, number, record.attempts, bodies) for number in range(len(record.attempts)))
     return tuple(one.model_copy(update={"edited": record.edited}) for one in found)
 
 
-def _rebuilt(thread: str, index: int, number: int, attempt: Attempt, bodies: Bodies) -> Replay:
+def _rebuilt(thread: str, index: int, number: int, attempts: Sequence[Attempt], bodies: Bodies) -> Replay:
+    attempt = attempts[number]
     made = Replay(
         thread=thread,
         index=index,
@@ -97,7 +100,8 @@ def _rebuilt(thread: str, index: int, number: int, attempt: Attempt, bodies: Bod
     gone = tuple(_named(item) for item in manifest.items if bodies.at(item.ref) is None)
     if gone:
         return made.model_copy(update={"gone": gone})
-    request = _rendered(manifest, bodies)
+    rendered = _rendered(manifest, bodies)
+    request = None if rendered is None else asked(rendered, attempt.mode, attempts[:number], attempt.manifest_ref)
     rebuilt = None if request is None else request.hash()
     changed = () if rebuilt == attempt.request_hash else tuple(_changed(attempt.manifest_ref, manifest, bodies))
     return made.model_copy(update={"request": request, "rebuilt": rebuilt, "changed": changed})

@@ -1,15 +1,16 @@
 """Any LangChain chat model behind the Model port.
 
-The one mapping of our channels to a provider's roles: durable instructions are the system message, data is the human
-message, tools and answer forms are tool definitions. Nothing is parsed here: a reply carries the calls as written.
+Durable instructions are the system message, data is the human message, tools and answer forms are tool definitions;
+what a provider calls them otherwise is its writing's (graph.models.openai). Nothing is parsed here: a reply carries the
+calls as written.
 """
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import Context
-from typing import Any
+from typing import Any, Protocol
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -19,8 +20,7 @@ from pydantic import JsonValue, SecretStr
 
 from graph.models.failures import failure
 from graph.models.scripted import ScriptExhausted
-from state.context import RequestSettings
-from state.request import Message, RawCall, Reply, Request, ToolSpec, Usage
+from state.request import RawCall, Reply, Request, ToolSpec, Usage
 
 # LangGraph forwards the tokens of every model call to its stream, except of calls with this tag: nothing that was
 # not validated leaves propose.
@@ -38,14 +38,41 @@ _FINISH: Mapping[str, str] = {
     "max_tokens": "length",
     "content_filter": "refused",
     "refusal": "refused",
+    "completed": "stop",
 }
+_INCOMPLETE: Mapping[str, str] = {"max_output_tokens": "length", "content_filter": "refused"}
 
-WriteSettings = Callable[[RequestSettings], dict[str, Any]]
+
+class Writing(Protocol):
+    """A request in a provider's words."""
+
+    @property
+    def tool_choice(self) -> str | None:
+        """What goes with tools, where it is not left to the server."""
+        ...
+
+    def messages(self, request: Request) -> list[BaseMessage]: ...
+
+    def settings(self, request: Request) -> dict[str, Any]:
+        """What goes with the messages, by keyword: the form of the reply, limits."""
+        ...
 
 
-def plain_settings(settings: RequestSettings) -> dict[str, Any]:
-    """The settings under the names that most LangChain models take."""
-    return {"max_tokens": settings.max_output_tokens, "temperature": settings.temperature}
+class PlainWriting:
+    """The words that most LangChain models take. A form of the reply is asked for in the instructions alone."""
+
+    tool_choice = None
+
+    def messages(self, request: Request) -> list[BaseMessage]:
+        """Channels as roles; a model class makes its provider's out of them."""
+        return [
+            SystemMessage(message.content) if message.channel == "instruction" else HumanMessage(message.content)
+            for message in request.messages
+        ]
+
+    def settings(self, request: Request) -> dict[str, Any]:
+        """The output limit and the temperature."""
+        return {"max_tokens": request.settings.max_output_tokens, "temperature": request.settings.temperature}
 
 
 class ChatModelAdapter:
@@ -57,12 +84,12 @@ class ChatModelAdapter:
         name: str,
         *,
         secrets: Sequence[SecretStr] = (),
-        settings: WriteSettings = plain_settings,
+        writing: Writing | None = None,
     ) -> None:
         self._model = model
         self._name = name
         self._secrets = tuple(secrets)
-        self._settings = settings
+        self._writing = writing or PlainWriting()
 
     @property
     def name(self) -> str:
@@ -72,11 +99,9 @@ class ChatModelAdapter:
     def reply(self, request: Request) -> Reply:
         """One model call. Raises ModelError with a typed outcome; nothing else."""
         try:
-            bound = self._bound(request)
+            bound, messages, settings = self._bound(request), *self._written(request)
             with _apart() as context:
-                message = context.run(
-                    bound.invoke, _messages(request.messages), CONFIG, **self._settings(request.settings)
-                )
+                message = context.run(bound.invoke, messages, CONFIG, **settings)
             return _reply(message, self._name)
         except ScriptExhausted:
             raise  # the mistake of whoever wrote the script: no record may file it as a failure of the model
@@ -88,9 +113,9 @@ class ChatModelAdapter:
     async def areply(self, request: Request) -> Reply:
         """The same call without holding a thread."""
         try:
-            bound = self._bound(request)
+            bound, messages, settings = self._bound(request), *self._written(request)
             with _apart() as context:
-                call = bound.ainvoke(_messages(request.messages), CONFIG, **self._settings(request.settings))
+                call = bound.ainvoke(messages, CONFIG, **settings)
                 message = await asyncio.create_task(_awaited(call), context=context)
             return _reply(message, self._name)
         except ScriptExhausted:
@@ -99,8 +124,14 @@ class ChatModelAdapter:
             failed = failure(error, self._secrets)
         raise failed
 
+    def _written(self, request: Request) -> tuple[list[BaseMessage], dict[str, Any]]:
+        return self._writing.messages(request), self._writing.settings(request)
+
     def _bound(self, request: Request) -> Runnable[LanguageModelInput, AIMessage]:
-        return self._model.bind_tools([_tool(spec) for spec in request.tools]) if request.tools else self._model
+        if not request.tools:
+            return self._model
+        choice = {} if self._writing.tool_choice is None else {"tool_choice": self._writing.tool_choice}
+        return self._model.bind_tools([_tool(spec) for spec in request.tools], **choice)
 
 
 def _apart() -> AbstractContextManager[Context]:
@@ -110,13 +141,6 @@ def _apart() -> AbstractContextManager[Context]:
 
 async def _awaited(call: Awaitable[AIMessage]) -> AIMessage:
     return await call
-
-
-def _messages(messages: Sequence[Message]) -> list[BaseMessage]:
-    return [
-        SystemMessage(message.content) if message.channel == "instruction" else HumanMessage(message.content)
-        for message in messages
-    ]
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:
@@ -152,8 +176,14 @@ def _calls(message: AIMessage) -> tuple[RawCall, ...]:
 def _finish_reason(message: AIMessage) -> str:
     if message.additional_kwargs.get("refusal"):
         return "refused"
+    if any(isinstance(block, dict) and block.get("type") == "refusal" for block in message.content):
+        return "refused"
     metadata = message.response_metadata
-    return _FINISH.get(str(metadata.get("finish_reason") or metadata.get("stop_reason")), "unknown")
+    if metadata.get("status") == "incomplete":  # OpenAI's responses API, which has no finish reason
+        why = metadata.get("incomplete_details")
+        return _INCOMPLETE.get(str(why.get("reason") if isinstance(why, dict) else None), "length")
+    reason = metadata.get("finish_reason") or metadata.get("stop_reason") or metadata.get("status")
+    return _FINISH.get(str(reason), "unknown")
 
 
 def _usage(message: AIMessage) -> Usage:
@@ -166,6 +196,7 @@ def _usage(message: AIMessage) -> Usage:
         input_tokens=_count(reported["input_tokens"], raw, "prompt_tokens"),
         output_tokens=_count(reported["output_tokens"], raw, "completion_tokens"),
         cached_tokens=reported.get("input_token_details", {}).get("cache_read"),
+        reasoning_tokens=reported.get("output_token_details", {}).get("reasoning"),
     )
 
 

@@ -5,7 +5,7 @@ the protocol defines, with the key masked by value.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 from langchain_core import exceptions as core
@@ -14,7 +14,9 @@ from pydantic import SecretStr
 from graph.masking import masked as said
 from state.request import AttemptOutcome, ModelError
 
-Failure = Literal["unauthorised", "unreachable", "context_too_long", "refused", "model_error"]
+Failure = Literal[
+    "unauthorised", "unreachable", "context_too_long", "refused", "rate_limited", "unsupported", "model_error"
+]
 
 # What servers write into the fields `code` and `type`: OpenAI and vLLM, llama.cpp, Azure.
 _TOO_LONG = {"context_length_exceeded", "exceed_context_size_error"}
@@ -22,21 +24,34 @@ _REFUSED = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyVi
 _SHORT_CODE = re.compile(r"[\w.\-\[\]]{1,64}")
 # Answered by the server itself or by a proxy before it: nobody read the request.
 _NOBODY_THERE = {408, 502, 503, 504}
+# The server read the request and does not know what it asks for: tools, a form of the reply, a setting.
+_NOT_UNDERSTOOD = {400, 405, 415, 422, 501}
+# Of what is limited, that which no waiting brings back.
+_SPENT = {"insufficient_quota", "billing_hard_limit_reached"}
+
+_PASSING = {"unreachable", "rate_limited"}
+_LONGEST_S = 86_400.0
 
 _NEXT: dict[Failure, str] = {
     "unauthorised": "the server refused the key; check EXPEDIENTE_OPENAI_API_KEY",
     "unreachable": "no answer from the model server; check EXPEDIENTE_OPENAI_BASE_URL and that the server runs",
     "context_too_long": "the request is longer than the model's window; lower EXPEDIENTE_WINDOW_TOKENS",
     "refused": "the provider's content filter refused the request; the record shows what was sent",
+    "rate_limited": "the server limits the rate or the quota is used up; wait, or check the limits of the key",
+    "unsupported": "the server does not accept the request; `agent doctor --model NAME` says which profile fits it",
     "model_error": "the model server failed; try again, then look at the server's own log",
 }
 _NEXT_BY_STATUS: dict[int | None, str] = {
     None: "the reply could not be read; check that a chat model's server stands behind EXPEDIENTE_OPENAI_BASE_URL",
-    400: "the server does not accept the request; check that the model supports tools and these settings",
     404: "the server knows no such model or address; check EXPEDIENTE_OPENAI_MODEL and EXPEDIENTE_OPENAI_BASE_URL",
-    422: "the server does not accept the request; check that the model supports tools and these settings",
-    429: "the server limits the rate or the quota is used up; wait, or check the limits of the key",
 }
+
+
+_TOO_LARGE = "the reply is larger than any that is read; look at what stands behind EXPEDIENTE_OPENAI_BASE_URL"
+
+
+class ReplyTooLarge(Exception):
+    """A server sends more than any reply has, or what may become more when it is unpacked."""
 
 
 def masked(text: str, secrets: Sequence[SecretStr]) -> str:
@@ -57,10 +72,15 @@ def failure(error: Exception, secrets: Sequence[SecretStr] = ()) -> ModelError:
     name = _kind(error, status, set(codes))
     advice = _NEXT[name]
     if name == "model_error":
-        advice = _NEXT_BY_STATUS.get(status, advice)
+        advice = _TOO_LARGE if _in_chain(error, ReplyTooLarge) else _NEXT_BY_STATUS.get(status, advice)
+    after_s = _retry_after_s(source)
+    if after_s is not None:
+        codes = (*codes, f"asks to wait {after_s:g} s")
     facts = said(", ".join((str(status) if status else type(error).__name__, *codes)))
     what, _, next_step = advice.partition("; ")
-    return ModelError(AttemptOutcome(name=name, detail=f"{what} ({masked(facts, secrets)}); {next_step}"))
+    outcome = AttemptOutcome(name=name, detail=f"{what} ({masked(facts, secrets)}); {next_step}")
+    passing = (name in _PASSING and not set(codes) & _SPENT) or (name == "model_error" and (status or 0) >= 500)
+    return ModelError(outcome, passing=passing, retry_after_s=after_s)
 
 
 @runtime_checkable
@@ -78,9 +98,32 @@ def _answered(error: Exception) -> BaseException:
     return found or error
 
 
+def _retry_after_s(source: BaseException) -> float | None:
+    """How long the server wants to be left alone, in seconds, where it says so in a number."""
+    headers = getattr(getattr(source, "response", None), "headers", None)
+    if not isinstance(headers, Mapping):
+        return None
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            found = float(headers.get(name, "")) / unit
+        except ValueError:
+            continue  # a date needs two clocks that agree
+        return min(found, _LONGEST_S) if found >= 0 else None
+    return None
+
+
+def _in_chain(error: Exception, kind: type[Exception]) -> bool:
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, kind):
+        found = found.__cause__
+    return found is not None
+
+
 def _kind(error: Exception, status: int | None, codes: set[str]) -> Failure:
     if status in (401, 403) or isinstance(error, core.ModelAuthenticationError | core.ModelPermissionDeniedError):
         return "unauthorised"
+    if _in_chain(error, ReplyTooLarge):
+        return "model_error"
     if codes & _TOO_LONG or status == 413:
         return "context_too_long"
     if status in (None, 400) and isinstance(error, core.ContextOverflowError):
@@ -91,4 +134,6 @@ def _kind(error: Exception, status: int | None, codes: set[str]) -> Failure:
         error, core.ModelConnectionError | core.ModelTimeoutError | ConnectionError | TimeoutError
     ):
         return "unreachable"
-    return "model_error"
+    if status == 429 or isinstance(error, core.ModelRateLimitError):
+        return "rate_limited"
+    return "unsupported" if status in _NOT_UNDERSTOOD else "model_error"

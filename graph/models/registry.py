@@ -7,6 +7,7 @@ from pydantic import SecretStr
 from graph.models.adapter import ChatModelAdapter
 from graph.models.hijacked import Hijacked
 from graph.models.offline import OfflineReader
+from graph.models.profiles import PROFILES
 from state.ports import Model
 
 MODELS = ("offline", "hijacked", "openai")
@@ -22,6 +23,7 @@ def open_model(
     openai_model: str | None = None,
     openai_api_key: SecretStr | None = None,
     openai_base_url: str | None = None,
+    openai_profile: str | None = None,
     timeout_s: float = 60.0,
     tool_names: Sequence[str] = (),
 ) -> Model:
@@ -32,13 +34,15 @@ def open_model(
         case "hijacked":
             return ChatModelAdapter(Hijacked(tool_names=tuple(tool_names)), name)
         case "openai":
-            return _openai(openai_model, openai_api_key, openai_base_url, timeout_s)
+            return _openai(openai_model, openai_api_key, openai_base_url, openai_profile, timeout_s)
     raise ModelNotConfigured(
         f"unknown model {name!r}; allowed: {', '.join(MODELS)}. Set EXPEDIENTE_MODEL to one of them"
     )
 
 
-def _openai(model: str | None, api_key: SecretStr | None, base_url: str | None, timeout_s: float) -> Model:
+def _openai(
+    model: str | None, api_key: SecretStr | None, base_url: str | None, profile: str | None, timeout_s: float
+) -> Model:
     if not model:
         raise ModelNotConfigured("model 'openai' needs the name of a model: set EXPEDIENTE_OPENAI_MODEL")
     if not base_url and not (api_key and api_key.get_secret_value()):
@@ -46,7 +50,10 @@ def _openai(model: str | None, api_key: SecretStr | None, base_url: str | None, 
             "model 'openai' needs a key or a server of your own: set EXPEDIENTE_OPENAI_API_KEY or"
             " EXPEDIENTE_OPENAI_BASE_URL"
         )
+    if profile is not None and profile not in PROFILES:
+        allowed = ", ".join(PROFILES)
+        raise ModelNotConfigured(f"unknown profile {profile!r}; allowed: {allowed}. Set EXPEDIENTE_OPENAI_PROFILE")
     # Imported when it is used: the client takes about a second to load, and the offline model needs none of it.
     from graph.models.openai import openai_model as open_openai
 
-    return open_openai(model, api_key=api_key, base_url=base_url, timeout_s=timeout_s)
+    return open_openai(model, api_key=api_key, base_url=base_url, profile=profile, timeout_s=timeout_s)

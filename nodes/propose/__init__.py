@@ -1,24 +1,23 @@
-"""propose (L5): one model call returns a typed proposal. Constrained output fixes form, not truth."""
+"""propose (L5): a model call returns a typed proposal, or its bounded attempts each a typed failure.
+
+Constrained output fixes form, not truth.
+"""
 
 import asyncio
-from collections.abc import Callable
 from typing import NamedTuple
 
-from pydantic import JsonValue
-
-from nodes.propose.parse import NoProposal, parse
+from nodes.propose.attempts import Attempts
 from nodes.propose.partial import partial
+from state.asking import CallTerms, Waiting
 from state.checks.quote import quoted
 from state.context import ContextManifest, Kind, Packed, Trust
 from state.node import Node
 from state.ports import Artifacts, Model
 from state.render import render
-from state.request import Attempt, AttemptOutcome, ModelError, Reply, Request
+from state.request import Attempt, ModelError, Reply, Request
 from state.run import Scope
 from state.value import Value
-from state.work import Decision, DecisionKind, Proposal
-
-_MODE = "tools"
+from state.work import Decision, DecisionKind
 
 
 class Reads(Value):
@@ -37,15 +36,14 @@ class Writes(Value):
 
 
 class Prepared(NamedTuple):
-    """The manifest and its address, the bodies of its items by address, and the request they make."""
+    """The manifest and its address, and the bodies of its items by address."""
 
     ref: str
     manifest: ContextManifest
     texts: dict[str, str]
-    request: Request
 
 
-def make_propose(*, model: Model, artifacts: Artifacts) -> Node:
+def make_propose(*, model: Model, artifacts: Artifacts, waiting: Waiting, terms: CallTerms) -> Node:
     """The propose node, sync and async: waiting on the model holds no thread in the async form."""
 
     def prepared(reads: Reads, scope: Scope) -> Prepared:
@@ -53,62 +51,69 @@ def make_propose(*, model: Model, artifacts: Artifacts) -> Node:
             raise ValueError("propose was reached without a manifest; pack routes to log in that case")
         manifest = ContextManifest.model_validate_json(artifacts.get(scope.tenant, reads.manifest.ref))
         texts = artifacts.get_all(scope.tenant, [item.ref for item in manifest.items])
-        return Prepared(
-            reads.manifest.ref, manifest, texts, render(manifest.items, texts.__getitem__, manifest.settings)
-        )
+        return Prepared(reads.manifest.ref, manifest, texts)
 
     def closing(reads: Reads, scope: Scope, ready: Prepared) -> Writes:
         proposal = partial(ready.manifest, ready.texts.__getitem__)
         return Writes(proposal=artifacts.put(scope.tenant, proposal.model_dump_json()), attempts=reads.attempts or ())
 
-    def judged(reads: Reads, scope: Scope, ready: Prepared, reply: Reply | ModelError) -> Writes:
-        proposal: Proposal | None = None
-        if isinstance(reply, ModelError):
-            outcome = reply.outcome
-        else:
-            try:
-                proposal = parse(reply, reads.decision, _quoting(ready))
-                outcome = AttemptOutcome(name="proposal")
-            except NoProposal as none:
-                outcome = none.outcome
-        attempt = Attempt(
-            manifest_ref=ready.ref,
-            request_hash=ready.request.hash(),
-            mode=_MODE,
-            model=model.name if isinstance(reply, ModelError) else reply.model,
-            usage=None if isinstance(reply, ModelError) else reply.usage,
-            outcome=outcome,
-        )
-        stored = None if proposal is None else artifacts.put(scope.tenant, proposal.model_dump_json())
-        return Writes(proposal=stored, attempts=(*(reads.attempts or ()), attempt))
-
-    def _quoting(ready: Prepared) -> Callable[[dict[str, JsonValue]], dict[str, JsonValue]]:
+    def begun(reads: Reads, ready: Prepared) -> Attempts:
         turns = {
             item.ref: ready.texts[item.ref]
             for item in ready.manifest.items
             if item.trust is Trust.USER and item.kind is Kind.TASK_STATE and item.source.startswith("turn://")
         }
-        return lambda arguments: quoted(arguments, turns)
+        return Attempts(
+            terms=terms,
+            decision=reads.decision,
+            manifest_ref=ready.ref,
+            rendered=render(ready.manifest.items, ready.texts.__getitem__, ready.manifest.settings),
+            quote=lambda arguments: quoted(arguments, turns),
+            model=model.name,
+            before=reads.attempts or (),
+        )
+
+    def ended(scope: Scope, attempts: Attempts) -> Writes:
+        found = attempts.proposal
+        stored = None if found is None else artifacts.put(scope.tenant, found.model_dump_json())
+        return Writes(proposal=stored, attempts=attempts.made)
 
     def run(reads: Reads, scope: Scope) -> Writes:
         ready = prepared(reads, scope)
         if reads.decision.kind is DecisionKind.CLOSE:
             return closing(reads, scope, ready)
-        try:
-            reply: Reply | ModelError = model.reply(ready.request)
-        except ModelError as error:
-            reply = error
-        return judged(reads, scope, ready, reply)
+        attempts = begun(reads, ready)
+        while attempts.request is not None:
+            if attempts.after_s:
+                waiting.wait(attempts.after_s)
+            attempts.heard(_asked(model, attempts.request))
+        return ended(scope, attempts)
 
     async def arun(reads: Reads, scope: Scope) -> Writes:
         # The stores are synchronous: off the event loop with them.
         ready = await asyncio.to_thread(prepared, reads, scope)
         if reads.decision.kind is DecisionKind.CLOSE:
             return await asyncio.to_thread(closing, reads, scope, ready)
-        try:
-            reply: Reply | ModelError = await model.areply(ready.request)
-        except ModelError as error:
-            reply = error
-        return await asyncio.to_thread(judged, reads, scope, ready, reply)
+        attempts = await asyncio.to_thread(begun, reads, ready)
+        while attempts.request is not None:
+            if attempts.after_s:
+                await waiting.await_(attempts.after_s)
+            heard = await _aasked(model, attempts.request)
+            await asyncio.to_thread(attempts.heard, heard)
+        return await asyncio.to_thread(ended, scope, attempts)
 
-    return Node("propose", Reads, Writes, run, arun, ports=("model", "artifacts"))
+    return Node("propose", Reads, Writes, run, arun, ports=("model", "artifacts", "waiting"))
+
+
+def _asked(model: Model, request: Request) -> Reply | ModelError:
+    try:
+        return model.reply(request)
+    except ModelError as error:
+        return error
+
+
+async def _aasked(model: Model, request: Request) -> Reply | ModelError:
+    try:
+        return await model.areply(request)
+    except ModelError as error:
+        return error

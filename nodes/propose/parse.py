@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 
 from pydantic import JsonValue, ValidationError
 
+from nodes.propose.written import NotWritten, calls_written, without_reasoning
 from state.canonical import canonical_json
-from state.request import AttemptOutcome, RawCall, Reply
+from state.request import AttemptOutcome, Mode, RawCall, Reply
 from state.work import MOST_CALLS, PROPOSAL, Act, Decision, Form, Proposal, ToolCall
 
 _FORMS = frozenset(form.value for form in Form)
@@ -20,8 +21,12 @@ class NoProposal(Exception):
         self.outcome = outcome
 
 
-def parse(reply: Reply, decision: Decision, quote: Callable[[dict[str, JsonValue]], dict[str, JsonValue]]) -> Proposal:
-    """The proposal in a reply. Raises NoProposal.
+Quoting = Callable[[dict[str, JsonValue]], dict[str, JsonValue]]
+"""Replaces what stands verbatim in a turn by a reference to it."""
+
+
+def parse(reply: Reply, decision: Decision, quote: Quoting, mode: Mode) -> Proposal:
+    """The proposal in a reply that was asked for in this mode. Raises NoProposal.
 
     A call of a tool that was not offered stays in the proposal: refusing it is validate's verdict, on record.
     """
@@ -29,17 +34,28 @@ def parse(reply: Reply, decision: Decision, quote: Callable[[dict[str, JsonValue
         raise _no("truncated", "the reply was cut at the output limit")
     if reply.finish_reason == "refused":
         raise _no("refused", "the model refused")
-    if not reply.calls:
-        if not reply.text.strip():
-            raise _no("empty_output", "the reply has neither a call nor text")
-        raise _no("malformed", "the reply has text but calls neither a tool nor a form")
-    if any(call.name in _FORMS for call in reply.calls):
-        if len(reply.calls) > 1:
+    calls = reply.calls or _written(without_reasoning(reply.text), mode)
+    if any(call.name in _FORMS for call in calls):
+        if len(calls) > 1:
             raise _no("wrong_schema", "a form stands alone: one form, or tool calls")
-        return _form(reply.calls[0], decision)
-    if len(reply.calls) > MOST_CALLS:
-        raise _no("wrong_schema", f"the reply has {len(reply.calls)} calls; at most {MOST_CALLS} stand in a proposal")
-    return Act(calls=_calls(reply.calls, decision, quote))
+        return _form(calls[0], decision)
+    if len(calls) > MOST_CALLS:
+        raise _no("wrong_schema", f"the reply has {len(calls)} calls; at most {MOST_CALLS} stand in a proposal")
+    return Act(calls=_calls(calls, decision, quote))
+
+
+def _written(text: str, mode: Mode) -> tuple[RawCall, ...]:
+    if not text.strip():
+        raise _no("empty_output", "the reply has neither a call nor text")
+    if mode == "tools":
+        raise _no("malformed", "the reply has text but calls neither a tool nor a form")
+    try:
+        calls = calls_written(text)
+    except NotWritten as error:
+        raise _no("malformed", str(error)) from None
+    if not calls:
+        raise _no("empty_output", "the reply's list of calls is empty")
+    return calls
 
 
 def _form(call: RawCall, decision: Decision) -> Proposal:
@@ -55,9 +71,7 @@ def _form(call: RawCall, decision: Decision) -> Proposal:
         raise _no("wrong_schema", f"form {call.name}: wrong or missing fields: {fields}") from None
 
 
-def _calls(
-    calls: Sequence[RawCall], decision: Decision, quote: Callable[[dict[str, JsonValue]], dict[str, JsonValue]]
-) -> tuple[ToolCall, ...]:
+def _calls(calls: Sequence[RawCall], decision: Decision, quote: Quoting) -> tuple[ToolCall, ...]:
     """Calls with ids of our own, unique in the thread. A provider's id is the model's text: it may repeat, and an id
     that stands in our own blocks must not carry words into them."""
     made = []

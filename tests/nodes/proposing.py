@@ -4,11 +4,12 @@ import json
 from typing import Any, Literal
 
 from nodes.propose import Reads, Writes, make_propose
+from state.asking import CallTerms
 from state.context import Packed
 from state.request import ModelError, RawCall, Reply, Usage
 from state.work import PROPOSAL, Proposal
 from tests.desk import SCOPE
-from tests.fakes import FakeModel
+from tests.fakes import FakeModel, FakeWaiting
 from tests.nodes.parts import Parts, decision
 
 Finish = Literal["stop", "tool_calls", "length", "refused", "unknown"]
@@ -35,11 +36,19 @@ def refund(arguments: Any = None, **more: Any) -> Reply:
 
 
 def proposed(
-    parts: Parts, *script: Reply | ModelError, packed: Packed | None = None, before: Any = None, **decided: Any
+    parts: Parts,
+    *script: Reply | ModelError,
+    packed: Packed | None = None,
+    before: Any = None,
+    terms: CallTerms | None = None,
+    waiting: FakeWaiting | None = None,
+    **decided: Any,
 ) -> tuple[Writes, FakeModel]:
     """What propose wrote, and the model that it asked. `decided` changes the decision."""
     model = FakeModel(*script)
-    node = make_propose(model=model, artifacts=parts.artifacts)
+    node = make_propose(
+        model=model, artifacts=parts.artifacts, waiting=waiting or FakeWaiting(), terms=terms or CallTerms()
+    )
     reads = Reads(decision=decision(**decided), manifest=packed or parts.manifest(), attempts=before)
     wrote = node.run(reads, SCOPE)
     assert isinstance(wrote, Writes)

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from nodes.propose import Reads, Writes, make_propose
+from state.asking import CallTerms
 from state.context import Kind, Packed, Trust
 from state.request import Attempt, AttemptOutcome, ModelError, Reply
 from state.work import Act, DecisionKind, Escalate
 from tests.desk import SCOPE
-from tests.fakes import FakeModel
+from tests.fakes import FakeModel, FakeWaiting
 from tests.nodes.parts import QUESTION, Parts, attempts, decision
 from tests.nodes.proposing import proposed, refund, reply, said, stored
 
@@ -107,7 +108,7 @@ def test_without_a_manifest_nothing_is_asked(parts: Parts) -> None:
 def test_waiting_without_a_thread_gives_the_same(
     parts: Parts, script: list[Reply | ModelError], kind: DecisionKind
 ) -> None:
-    node = make_propose(model=FakeModel(*script), artifacts=parts.artifacts)
+    node = make_propose(model=FakeModel(*script), artifacts=parts.artifacts, waiting=FakeWaiting(), terms=CallTerms())
     assert node.arun is not None
     waiting = node.arun(Reads(decision=decision(kind=kind), manifest=parts.manifest()), SCOPE)
     assert asyncio.run(_awaited(waiting)) == proposed(parts, *script, kind=kind)[0]

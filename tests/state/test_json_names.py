@@ -153,7 +153,7 @@ def test_the_names_of_an_attempt_and_usage_that_nobody_reported() -> None:
         "request_hash": "r",
         "mode": "tools",
         "model": "m",
-        "usage": {"input_tokens": None, "output_tokens": 3, "cached_tokens": None},
+        "usage": {"input_tokens": None, "output_tokens": 3, "cached_tokens": None, "reasoning_tokens": None},
         "outcome": {"name": "proposal", "detail": ""},
     }
 

@@ -5,19 +5,34 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 
 @dataclass
 class Answer:
-    """One answer of the server: a status and a body, text or JSON, after a pause."""
+    """One answer of the server: a status and a body, text or JSON, after a pause.
+
+    `drip_s` is the pause after each byte, `promised` a length that is told in place of the true one, `endless` repeats
+    the body until the client goes away, `chunks` are sent as they are in place of a chunked body, `hangs_up` closes the
+    connection without a word.
+    """
 
     body: Mapping[str, Any] | str
     status: int = 200
     pause_s: float = 0.0
     content_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    drip_s: float = 0.0
+    promised: int | None = None
+    endless: bool = False
+    chunks: bytes | None = None
+    hangs_up: bool = False
+
+    def with_headers(self, headers: Mapping[str, str]) -> "Answer":
+        """The same answer with these headers."""
+        return replace(self, headers=headers)
 
 
 @dataclass
@@ -53,6 +68,8 @@ def serving(answer: Answer | Callable[[int], Answer]) -> Iterator[Stub]:
     stopping = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def do_POST(self) -> None:
             stub.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             stub.headers.append({name.lower(): value for name, value in self.headers.items()})
@@ -60,15 +77,37 @@ def serving(answer: Answer | Callable[[int], Answer]) -> Iterator[Stub]:
             deadline = time.monotonic() + given.pause_s
             while time.monotonic() < deadline and not stopping.is_set():
                 time.sleep(0.01)
-            body = (given.body if isinstance(given.body, str) else json.dumps(given.body)).encode()
             try:
-                self.send_response(given.status)
-                self.send_header("Content-Type", given.content_type)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                self._send(given)
             except OSError:
                 return  # the client gave up waiting, which is what the test is about
+
+        def _send(self, given: Answer) -> None:
+            self.close_connection = True
+            if given.hangs_up:
+                return
+            body = (given.body if isinstance(given.body, str) else json.dumps(given.body)).encode()
+            self.send_response(given.status)
+            self.send_header("Content-Type", given.content_type)
+            self.send_header("Connection", "close")
+            for name, value in given.headers.items():
+                self.send_header(name, value)
+            if given.chunks is not None:
+                self.send_header("Transfer-Encoding", "chunked")
+                body = given.chunks
+            elif not given.endless:
+                self.send_header("Content-Length", str(given.promised or len(body)))
+            self.end_headers()
+            while given.endless and not stopping.is_set():
+                self.wfile.write(body)
+            if not given.drip_s:
+                self.wfile.write(body)
+                return
+            for byte in body:
+                if stopping.wait(given.drip_s):
+                    return
+                self.wfile.write(bytes([byte]))
+                self.wfile.flush()
 
         def log_message(self, format: str, *args: object) -> None:
             return

@@ -143,12 +143,12 @@ ERRORS: dict[str, tuple[Answer, str, str]] = {
     "the filter refused the request": (refusal(400, code="content_filter"), "refused", "filter"),
     "a field the server does not know": (
         refusal(400, message=f"unknown field; your key is {KEY}", code="unsupported_parameter", param="temperature"),
-        "model_error",
+        "unsupported",
         "unsupported_parameter, temperature",
     ),
-    "a code that is the key": (refusal(400, code=KEY), "model_error", "***"),
+    "a code that is the key": (refusal(400, code=KEY), "unsupported", "***"),
     "no such model": (refusal(404), "model_error", "EXPEDIENTE_OPENAI_MODEL"),
-    "rate limit": (refusal(429, code="rate_limit_exceeded"), "model_error", "rate"),
+    "rate limit": (refusal(429, code="rate_limit_exceeded"), "rate_limited", "rate"),
     "server error": (refusal(500, message=f"boom {KEY}"), "model_error", "500"),
     "a gateway without a server": (
         Answer("<html>bad gateway</html>", 502, content_type="text/html"),
@@ -171,7 +171,7 @@ def test_every_failure_is_typed_and_says_what_to_do(name: str, ask: Way) -> None
     answer, outcome, says = ERRORS[name]
     with serving(answer) as stub:
         error = failed(ask, model(stub.url))
-        assert len(stub.asked) <= 2, "at most one retry"
+        assert len(stub.asked) <= 1, "whether it is asked again is for propose to say"
     assert error.outcome.name == outcome
     assert says in error.outcome.detail
 
@@ -186,10 +186,29 @@ def test_the_prompt_is_not_repeated_in_an_error() -> None:
         assert "book" not in failed(sync, model(stub.url)).outcome.detail
 
 
-def test_one_failure_is_tried_again() -> None:
-    with serving(lambda number: refusal(500) if number == 1 else completion({"content": "hi"})) as stub:
-        assert model(stub.url).reply(a_request()).text == "hi"
-    assert len(stub.asked) == 2
+PASSING: dict[str, tuple[Answer, tuple[bool, float | None]]] = {
+    "a storm, with its end": (refusal(429).with_headers({"Retry-After": "7"}), (True, 7.0)),
+    "in milliseconds": (refusal(429).with_headers({"Retry-After-Ms": "1500"}), (True, 1.5)),
+    "a date": (refusal(429).with_headers({"Retry-After": "Wed, 15 Jul 2026 09:30:00 GMT"}), (True, None)),
+    "no number": (refusal(503).with_headers({"Retry-After": "soon"}), (True, None)),
+    "not a number": (refusal(503).with_headers({"Retry-After": "nan"}), (True, None)),
+    "the past": (refusal(503).with_headers({"Retry-After": "-5"}), (True, None)),
+    "for ever": (refusal(503).with_headers({"Retry-After": "inf"}), (True, 86_400.0)),
+    "a quota that is used up": (refusal(429, code="insufficient_quota"), (False, None)),
+    "a broken server": (refusal(500), (True, None)),
+    "a wrong request": (refusal(400), (False, None)),
+    "a wrong key": (refusal(401), (False, None)),
+    "no completion": (Answer({"hello": 1}), (False, None)),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("name", PASSING)
+def test_whether_and_when_another_try_makes_sense(name: str, ask: Way) -> None:
+    answer, expected = PASSING[name]
+    with serving(answer) as stub:
+        error = failed(ask, model(stub.url))
+    assert (error.passing, error.retry_after_s) == expected
 
 
 @BOTH

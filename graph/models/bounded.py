@@ -1,0 +1,87 @@
+"""A bound on what a model server may send: so many bytes, in so much time, uncompressed.
+
+A client's timeout is for each read. A server that sends a byte a second never meets it, and one that never stops
+sending fills the memory.
+"""
+
+import time
+from collections.abc import AsyncIterator, Iterator
+
+import httpx2
+
+from graph.models.failures import ReplyTooLarge
+
+MOST_BYTES = 8_000_000  # some two million tokens
+
+
+class _Measure:
+    """How much came, and how long it took."""
+
+    def __init__(self, most_s: float) -> None:
+        self._deadline = time.monotonic() + most_s
+        self._size = 0
+
+    def add(self, chunk: bytes) -> bytes:
+        """The chunk. Raises ReplyTooLarge, httpx2.ReadTimeout."""
+        self._size += len(chunk)
+        if self._size > MOST_BYTES:
+            raise ReplyTooLarge
+        if time.monotonic() > self._deadline:
+            raise httpx2.ReadTimeout("the reply took too long as a whole")
+        return chunk
+
+
+class _Stream(httpx2.SyncByteStream):
+    def __init__(self, inner: httpx2.SyncByteStream, measure: _Measure) -> None:
+        self._inner, self._measure = inner, measure
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._inner:
+            yield self._measure.add(chunk)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class _AsyncStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, measure: _Measure) -> None:
+        self._inner, self._measure = inner, measure
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._inner:
+            yield self._measure.add(chunk)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+# As the OpenAI client has them: runs wait for each other nowhere but at the server.
+_LIMITS = httpx2.Limits(max_connections=1_000, max_keepalive_connections=100)
+_HEADERS = {"Accept-Encoding": "identity"}
+
+
+def bounded_client(timeout_s: float) -> httpx2.Client:
+    """A client whose replies are bounded in size and in whole time. Proxies of the environment hold, as elsewhere."""
+
+    def bound(response: httpx2.Response) -> None:
+        _refuse_packed(response)
+        if isinstance(response.stream, httpx2.SyncByteStream):
+            response.stream = _Stream(response.stream, _Measure(timeout_s))
+
+    return httpx2.Client(timeout=timeout_s, limits=_LIMITS, headers=_HEADERS, event_hooks={"response": [bound]})
+
+
+def bounded_async_client(timeout_s: float) -> httpx2.AsyncClient:
+    """The same without holding a thread."""
+
+    async def bound(response: httpx2.Response) -> None:
+        _refuse_packed(response)
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            response.stream = _AsyncStream(response.stream, _Measure(timeout_s))
+
+    return httpx2.AsyncClient(timeout=timeout_s, limits=_LIMITS, headers=_HEADERS, event_hooks={"response": [bound]})
+
+
+def _refuse_packed(response: httpx2.Response) -> None:
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        raise ReplyTooLarge

@@ -1,0 +1,70 @@
+"""Calls that a model wrote as JSON in a text: read whole or not at all (H21)."""
+
+import json
+import re
+
+from pydantic import JsonValue
+
+from state.asking import CALLS
+from state.canonical import canonical_json
+from state.request import RawCall
+
+_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_ENDED = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+_BEGUN = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
+
+
+class NotWritten(ValueError):
+    """A text that holds no calls. Its words name nothing of the text."""
+
+
+def without_reasoning(text: str) -> str:
+    """The text behind a model's thoughts. Where they were not ended there is none."""
+    text = _THOUGHT.sub("", text)
+    ended = list(_ENDED.finditer(text))
+    if ended:  # some servers keep the opening mark to themselves
+        text = text[ended[-1].end() :]
+    begun = _BEGUN.search(text)
+    return text[: begun.start()] if begun else text
+
+
+def calls_written(text: str) -> tuple[RawCall, ...]:
+    """The calls of the one JSON object in a text; a fence or words around it are let be. Raises NotWritten.
+
+    The first brace must begin the object: of a damaged one, a whole one inside would be read. A second object
+    could be meant as well.
+    """
+    start = text.find("{")
+    if start < 0:
+        raise NotWritten("the reply holds no JSON object")
+    try:
+        found, end = _DECODER.raw_decode(text, start)
+        canonical_json(found)  # half a character, a number too large
+    except (ValueError, RecursionError):
+        raise NotWritten("the reply's JSON is damaged") from None
+    if "{" in text[end:]:
+        raise NotWritten("the reply holds more than one JSON object")
+    calls = found.get(CALLS)
+    if found.keys() != {CALLS} or not isinstance(calls, list):
+        raise NotWritten(f"the reply's object needs the field {CALLS}, a list, and no other")
+    return tuple(map(_call, calls))
+
+
+def _call(call: JsonValue) -> RawCall:
+    if not isinstance(call, dict) or call.keys() != {"name", "arguments"} or not isinstance(call["name"], str):
+        raise NotWritten(f"each of {CALLS} needs the fields name, a text, and arguments, and no other")
+    return RawCall(call_id=None, name=call["name"], arguments=canonical_json(call["arguments"]).decode())
+
+
+def _once(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a field stands twice: which one is meant nobody knows")
+    return made
+
+
+def _no_constant(name: str) -> JsonValue:
+    raise ValueError(name)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)
