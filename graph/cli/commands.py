@@ -265,11 +265,19 @@ def draw(
 
 
 @agent.command()
-def doctor(json: Json = False) -> None:
-    """Say what is there and what is missing, and how to fix it. Changes nothing. Exit 1 if something is missing."""
-    from graph.cli.checkup import checkup as run
+def doctor(
+    model: Annotated[
+        str | None, Option("--model", metavar="NAME", help="Probe the model server for this model instead.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say what is there and what is missing, and how to fix it. Changes nothing. Exit 1 if something is missing.
 
-    raise Exit(run(Screen(json)))
+    With --model NAME, a model as its server names it: which profile fits, and what fails. Exit 1 if none fits.
+    """
+    from graph.cli.checkup import checkup, model_checkup
+
+    raise Exit(checkup(Screen(json)) if model is None else model_checkup(Screen(json), model))
 
 
 @agent.command()

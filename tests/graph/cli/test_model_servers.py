@@ -1,11 +1,14 @@
 """A model server that refuses the key or is not there: the run fails with its reason, and the key is told nobody."""
 
+import json
 import signal
 import socket
 import time
+from collections.abc import Mapping
+from typing import Any
 
 from tests.graph.cli.conftest import QUESTION, Program, SameProgram, finished, one_line_error
-from tests.graph.models.stub_server import Answer, completion, refusal, serving
+from tests.graph.models.stub_server import Answer, completion, refusal, serving, tool_call
 
 KEY = "sk-a-secret-that-nobody-may-see"
 ASK = ("ask", QUESTION, "--as", "ana@acme", "--thread", "t", "--model", "openai")
@@ -68,3 +71,44 @@ def test_ctrl_c_is_one_line_and_leaves_a_thread_that_goes_on(agent: Program, sam
     assert (shown["status"], shown["answer"]) == ("failed", None)
     assert "cut off" in shown["error"]
     assert same("ask", QUESTION, "--as", "ana@acme", "--thread", "t").code == 0
+
+
+def like_vllm(sent: Mapping[str, Any]) -> Answer:
+    """A server that calls tools only when it must, and takes no developer role and no newer names."""
+    call = {"name": "look_up", "arguments": {"loan": "L-17"}}
+    if "messages" not in sent:
+        return refusal(404)
+    if any(message["role"] == "developer" for message in sent["messages"]) or "max_tokens" not in sent:
+        return refusal(400, message=KEY)
+    usage = {"prompt_tokens": 9, "completion_tokens": min(sent["max_tokens"], 50)}
+    if "tools" in sent and sent.get("tool_choice") == "required":
+        return completion({"tool_calls": [tool_call("look_up", '{"loan": "L-17"}')]}, "tool_calls", usage=usage)
+    if "loan" not in sent["messages"][1]["content"]:
+        return completion({"content": "Once upon a time"}, "length", usage=usage)
+    text = json.dumps({"calls": [call]}) if sent.get("response_format", {}).get("type") == "json_schema" else "Hm."
+    return completion({"content": text}, usage=usage)
+
+
+def test_the_doctor_says_which_profile_a_server_fits_and_what_fails(same: SameProgram) -> None:
+    with serving(lambda number: like_vllm(server.asked[-1])) as server:
+        told = same("doctor", "--model", "served", **settings(server.url))
+        done = same("doctor", "--model", "served", "--json", **settings(server.url))
+    assert (told.code, told.err, done.code) == (0, "", 0)
+    assert "set EXPEDIENTE_OPENAI_PROFILE=vllm" in told.out
+    found = done.json()
+    assert (found["ok"], found["profile"]) == (True, "vllm")
+    by_name = {check["name"]: check for check in found["checks"]}
+    assert [name for name, check in by_name.items() if name.startswith("as ") and check["ok"]] == ["as vllm"]
+    assert "tools fails (called nothing)" in by_name["as ollama"]["found"]
+    assert "unsupported" in by_name["as openai"]["found"]
+    assert by_name["usage"]["fix"] == "not reported: cached_tokens"
+    assert KEY not in told.out + done.out
+
+
+def test_the_doctor_asks_nothing_more_where_nobody_answers(same: SameProgram) -> None:
+    with serving(refusal(401, message=KEY)) as server:
+        done = same("doctor", "--model", "served", "--json", **settings(server.url))
+    assert done.code == 1
+    assert [(check["name"], check["found"]) for check in done.json()["checks"]] == [("chat", "unauthorised")]
+    assert len(server.asked) == 1
+    assert KEY not in done.out

@@ -1,0 +1,1 @@
+"""Tests against a real model server process: `make live` sets it up and runs them."""
