@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from graph.metering import PolicyMeter
 from graph.result_reader import with_read_result
 from graph.settings import Settings
 from nodes.execute import make_execute
@@ -81,7 +82,14 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             contracts=contracts,
             policies=domain.policies,
         ),
-        make_propose(model=ports.model, artifacts=ports.artifacts, waiting=ports.waiting, terms=ports.terms),
+        make_propose(
+            model=ports.model,
+            artifacts=ports.artifacts,
+            tokens=ports.tokens,
+            meter=PolicyMeter(ports.quotas, domain.policies),
+            waiting=ports.waiting,
+            terms=ports.terms,
+        ),
         make_validate(
             artifacts=ports.artifacts,
             log=ports.log,

@@ -9,6 +9,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from pydantic_settings import SettingsError as SourceError
 
 from state.request import Mode
+from state.spending import Price
 
 _PREFIX = "EXPEDIENTE_"
 TOOL_SECRET = f"{_PREFIX}TOOL_SECRET_"
@@ -29,7 +30,7 @@ class Settings(BaseSettings):
     importable package.
     `openai_profile` names what the server is like (graph.models.profiles). A reply is awaited `model_timeout_s`;
     `model_retries` failures of a decision are tried again, waiting `model_wait_s` in all; `model_modes` are the ways to
-    ask for a proposal, the best first, where they are not the profile's.
+    ask for a proposal, the best first, where they are not the profile's. `model_prices` are the user's, by model name.
     `auth_key` signs the tokens of a server with authentication (graph.auth). `tool_secrets` are the credentials of the
     tools by name, one variable each: EXPEDIENTE_TOOL_SECRET_BILLING_API is `billing_api`.
     """
@@ -61,6 +62,7 @@ class Settings(BaseSettings):
     model_modes: tuple[Mode, ...] | None = Field(default=None, min_length=1)
     model_retries: int = Field(default=2, ge=0, le=10)
     model_wait_s: float = Field(default=30.0, ge=0, le=3600)
+    model_prices: dict[str, Price] = {}
     window_tokens: int = Field(default=16_384, ge=1_024)
     reserved_output_tokens: int = Field(default=1_024, ge=64)
     temperature: float = Field(default=0.0, ge=0, le=2)

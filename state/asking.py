@@ -12,6 +12,7 @@ from pydantic import Field, JsonValue
 from state.canonical import canonical_json
 from state.forms import FORMS
 from state.request import Attempt, AttemptOutcome, Message, Mode, ReplyForm, Request, ToolSpec
+from state.spending import Price
 from state.value import Value
 from state.work import MOST_CALLS
 
@@ -31,11 +32,12 @@ CORRECTABLE = frozenset(_NEXT)
 
 class CallTerms(Value):
     """How a model may be asked: its modes, the best first; how many failures of a decision may be tried again, beside
-    one change of mode; how long all of that may wait, in seconds."""
+    one change of mode; how long all of that may wait, in seconds; what models cost, by name."""
 
     modes: tuple[Mode, ...] = Field(default=("tools",), min_length=1)
     retries: int = Field(default=0, ge=0)
     wait_s: float = Field(default=0.0, ge=0)
+    prices: dict[str, Price] = {}
 
 
 class Waiting(Protocol):

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from pydantic import AwareDatetime, Field
 
+from state.spending import ModelLimits
 from state.value import Value
 
 
@@ -42,6 +43,7 @@ class Policy(Value):
     observation_share: float = Field(default=0.45, gt=0, le=1)
     weights: UtilityWeights = UtilityWeights()
     retention: Retention = Retention()
+    model_limits: ModelLimits = ModelLimits()
     values: dict[str, int | float | str | bool] = {}
 
 

@@ -110,13 +110,18 @@ class AttemptOutcome(Value):
         "unreachable",
         "rate_limited",
         "unsupported",
+        "limit_reached",
         "model_error",
     ]
     detail: str = ""
 
 
 class Attempt(Value):
-    """One model call of a decision, as the record keeps it (M2). `manifest_ref` is what its request was made from."""
+    """One model call of a decision, as the record keeps it (M2). `manifest_ref` is what its request was made from.
+
+    `counted_tokens` is our own count of the request, beside the server's in `usage`; `cost` what it cost by the user's
+    prices, null where nothing was reported or no price is known. Records of the first releases have neither.
+    """
 
     manifest_ref: str
     request_hash: str
@@ -124,6 +129,14 @@ class Attempt(Value):
     model: str
     usage: Usage | None = None
     outcome: AttemptOutcome
+    counted_tokens: int | None = Field(default=None, exclude_if=lambda counted: counted is None)
+    cost: float | None = Field(default=None, exclude_if=lambda cost: cost is None)
+
+    @property
+    def difference_tokens(self) -> int | None:
+        """How much more the server counted than we did, where both are known."""
+        reported = self.usage.input_tokens if self.usage else None
+        return None if reported is None or self.counted_tokens is None else reported - self.counted_tokens
 
 
 class ModelError(Exception):

@@ -136,13 +136,21 @@ def observed(seen: ObservationShown) -> Text:
 
 
 def attempted(attempt: Attempt) -> Text:
-    """One model call: which model, in which mode, the tokens it reported, and how it ended."""
+    """One model call: which model, in which mode, the tokens it reported, how far our count was off, its cost, and how
+    it ended."""
     usage, outcome = attempt.usage, attempt.outcome
-    reported = (("in", "input_tokens"), ("out", "output_tokens"), ("cached", "cached_tokens"))
+    reported = (
+        ("in", "input_tokens"),
+        ("out", "output_tokens"),
+        ("cached", "cached_tokens"),
+        ("of reasoning", "reasoning_tokens"),
+    )
     counts = [(name, getattr(usage, field, None)) for name, field in reported]
     told = ", ".join(
         [f"{one_line(attempt.model)} ({attempt.mode})"]
         + [f"{count:,} tokens {name}" for name, count in counts if count is not None]
+        + ([] if attempt.difference_tokens is None else [f"{attempt.difference_tokens:+,} to our count"])
+        + ([] if attempt.cost is None else [f"cost {attempt.cost:.6f}"])
     )
     said = outcome.name if not outcome.detail else f"{outcome.name}: {one_line(outcome.detail)}"
     return Text.assemble(f"{told} → ", (said, "" if outcome.name == "proposal" else "red"))

@@ -55,8 +55,9 @@ class _AsyncStream(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-# As the OpenAI client has them: runs wait for each other nowhere but at the server.
-_LIMITS = httpx2.Limits(max_connections=1_000, max_keepalive_connections=100)
+# Runs wait for each other nowhere but at the server. No connection is kept: one that a server closed meanwhile fails
+# the next call, and one that belongs to an event loop outlives it. Beside a model's seconds a handshake is nothing.
+_LIMITS = httpx2.Limits(max_connections=1_000, max_keepalive_connections=0)
 _HEADERS = {"Accept-Encoding": "identity"}
 
 

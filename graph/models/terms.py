@@ -11,6 +11,8 @@ def call_terms(settings: Settings) -> CallTerms:
     A model in this process answers the same each time, so that it is asked once.
     """
     if settings.model != "openai":
-        return CallTerms()
+        return CallTerms(prices=settings.model_prices)
     modes = settings.model_modes or profile_of(settings.openai_profile, settings.openai_base_url).modes
-    return CallTerms(modes=modes, retries=settings.model_retries, wait_s=settings.model_wait_s)
+    return CallTerms(
+        modes=modes, retries=settings.model_retries, wait_s=settings.model_wait_s, prices=settings.model_prices
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from nodes.pack.budget import Window, count_request
+from nodes.pack.budget import Window
 from nodes.pack.compact import compacted
 from nodes.pack.drafts import Draft, Drafts
 from nodes.pack.history import CONSTRAINT, constraints, handover, history
@@ -28,6 +28,7 @@ from state.ports import Artifacts, DecisionLog, TokenCounter
 from state.render import assembled, prefix_hash
 from state.request import Attempt, Request
 from state.run import RequestContext, Scope
+from state.spending import count_request
 from state.task import TaskState
 from state.value import Value
 from state.work import Decision, DecisionKind

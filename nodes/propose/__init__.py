@@ -8,21 +8,25 @@ from typing import NamedTuple
 
 from nodes.propose.attempts import Attempts
 from nodes.propose.partial import partial
+from nodes.propose.spending import Spending
 from state.asking import CallTerms, Waiting
 from state.checks.quote import quoted
 from state.context import ContextManifest, Kind, Packed, Trust
 from state.node import Node
-from state.ports import Artifacts, Model
+from state.ports import Artifacts, Model, TokenCounter
 from state.render import render
 from state.request import Attempt, ModelError, Reply, Request
-from state.run import Scope
+from state.run import RequestContext, Scope
+from state.spending import Meter
 from state.value import Value
 from state.work import Decision, DecisionKind
 
 
 class Reads(Value):
-    """The decision and the manifest's address. Nothing else reaches the model."""
+    """The decision, the manifest's address, and of the request context what limits are counted over. Nothing else
+    reaches the model."""
 
+    request: RequestContext
     decision: Decision
     manifest: Packed
     attempts: tuple[Attempt, ...] | None = None
@@ -43,7 +47,15 @@ class Prepared(NamedTuple):
     texts: dict[str, str]
 
 
-def make_propose(*, model: Model, artifacts: Artifacts, waiting: Waiting, terms: CallTerms) -> Node:
+def make_propose(
+    *,
+    model: Model,
+    artifacts: Artifacts,
+    tokens: TokenCounter,
+    meter: Meter,
+    waiting: Waiting,
+    terms: CallTerms,
+) -> Node:
     """The propose node, sync and async: waiting on the model holds no thread in the async form."""
 
     def prepared(reads: Reads, scope: Scope) -> Prepared:
@@ -57,7 +69,7 @@ def make_propose(*, model: Model, artifacts: Artifacts, waiting: Waiting, terms:
         proposal = partial(ready.manifest, ready.texts.__getitem__)
         return Writes(proposal=artifacts.put(scope.tenant, proposal.model_dump_json()), attempts=reads.attempts or ())
 
-    def begun(reads: Reads, ready: Prepared) -> Attempts:
+    def begun(reads: Reads, scope: Scope, ready: Prepared) -> Attempts:
         turns = {
             item.ref: ready.texts[item.ref]
             for item in ready.manifest.items
@@ -70,6 +82,14 @@ def make_propose(*, model: Model, artifacts: Artifacts, waiting: Waiting, terms:
             rendered=render(ready.manifest.items, ready.texts.__getitem__, ready.manifest.settings),
             quote=lambda arguments: quoted(arguments, turns),
             model=model.name,
+            spending=Spending(
+                tokens=tokens,
+                meter=meter,
+                prices=terms.prices,
+                model=model.name,
+                scope=scope,
+                request=reads.request,
+            ),
             before=reads.attempts or (),
         )
 
@@ -82,11 +102,12 @@ def make_propose(*, model: Model, artifacts: Artifacts, waiting: Waiting, terms:
         ready = prepared(reads, scope)
         if reads.decision.kind is DecisionKind.CLOSE:
             return closing(reads, scope, ready)
-        attempts = begun(reads, ready)
+        attempts = begun(reads, scope, ready)
         while attempts.request is not None:
             if attempts.after_s:
                 waiting.wait(attempts.after_s)
-            attempts.heard(_asked(model, attempts.request))
+            if attempts.admitted():
+                attempts.heard(_asked(model, attempts.request))
         return ended(scope, attempts)
 
     async def arun(reads: Reads, scope: Scope) -> Writes:
@@ -94,15 +115,16 @@ def make_propose(*, model: Model, artifacts: Artifacts, waiting: Waiting, terms:
         ready = await asyncio.to_thread(prepared, reads, scope)
         if reads.decision.kind is DecisionKind.CLOSE:
             return await asyncio.to_thread(closing, reads, scope, ready)
-        attempts = await asyncio.to_thread(begun, reads, ready)
+        attempts = await asyncio.to_thread(begun, reads, scope, ready)
         while attempts.request is not None:
             if attempts.after_s:
                 await waiting.await_(attempts.after_s)
-            heard = await _aasked(model, attempts.request)
-            await asyncio.to_thread(attempts.heard, heard)
+            if await asyncio.to_thread(attempts.admitted):
+                heard = await _aasked(model, attempts.request)
+                await asyncio.to_thread(attempts.heard, heard)
         return await asyncio.to_thread(ended, scope, attempts)
 
-    return Node("propose", Reads, Writes, run, arun, ports=("model", "artifacts", "waiting"))
+    return Node("propose", Reads, Writes, run, arun, ports=("model", "artifacts", "tokens", "meter", "waiting"))
 
 
 def _asked(model: Model, request: Request) -> Reply | ModelError:

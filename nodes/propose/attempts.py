@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from nodes.propose.again import again, first_mode
 from nodes.propose.parse import NoProposal, Quoting, parse
+from nodes.propose.spending import Spending
 from state.asking import CallTerms, asked
 from state.request import Attempt, AttemptOutcome, Mode, ModelError, Reply, Request
 from state.work import Decision, Proposal
@@ -24,10 +25,11 @@ class Attempts:
         rendered: Request,
         quote: Quoting,
         model: str,
+        spending: Spending,
         before: Sequence[Attempt],
     ) -> None:
         self._terms, self._decision, self._quote, self._model = terms, decision, quote, model
-        self._manifest_ref, self._rendered = manifest_ref, rendered
+        self._manifest_ref, self._rendered, self._spending = manifest_ref, rendered, spending
         self._waited_s = 0.0
         self.made = tuple(before)
         self.proposal: Proposal | None = None
@@ -35,20 +37,20 @@ class Attempts:
         self._mode: Mode = first_mode(terms, before)
         self.request: Request | None = self._next_request()
 
+    def admitted(self) -> bool:
+        """Whether the request may go out. Where it would pass a limit, that is the last attempt."""
+        passed = None if self.request is None else self._spending.take(len(self.made), self.request)
+        if passed is not None:
+            self._add(passed, None, None)
+            self.request = None
+        return self.request is not None
+
     def heard(self, reply: Reply | ModelError) -> None:
         """What came of asking: an attempt more, and either the proposal, the next request, or the end."""
         if self.request is None:
             raise ValueError("nothing was asked")
-        outcome = self._judged(reply)
-        attempt = Attempt(
-            manifest_ref=self._manifest_ref,
-            request_hash=self.request.hash(),
-            mode=self._mode,
-            model=self._model if isinstance(reply, ModelError) else reply.model,
-            usage=None if isinstance(reply, ModelError) else reply.usage,
-            outcome=outcome,
-        )
-        self.made = (*self.made, attempt)
+        cost = self._spending.settle(len(self.made), self.request, reply)
+        self._add(self._judged(reply), None if isinstance(reply, ModelError) else reply, cost)
         self.request = None
         if self.proposal is not None:
             return
@@ -58,6 +60,19 @@ class Attempts:
             self._mode, self.after_s = following
             self._waited_s += self.after_s
             self.request = self._next_request()
+
+    def _add(self, outcome: AttemptOutcome, reply: Reply | None, cost: float | None) -> None:
+        attempt = Attempt(
+            manifest_ref=self._manifest_ref,
+            request_hash="" if self.request is None else self.request.hash(),
+            mode=self._mode,
+            model=self._model if reply is None else reply.model,
+            usage=None if reply is None else reply.usage,
+            outcome=outcome,
+            counted_tokens=self._spending.counted_tokens,
+            cost=cost,
+        )
+        self.made = (*self.made, attempt)
 
     def _next_request(self) -> Request:
         return asked(self._rendered, self._mode, self.made, self._manifest_ref)

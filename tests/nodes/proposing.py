@@ -3,13 +3,16 @@
 import json
 from typing import Any, Literal
 
+from graph.metering import PolicyMeter
 from nodes.propose import Reads, Writes, make_propose
 from state.asking import CallTerms
 from state.context import Packed
+from state.node import Node
 from state.request import ModelError, RawCall, Reply, Usage
+from state.spending import count_request
 from state.work import PROPOSAL, Proposal
 from tests.desk import SCOPE
-from tests.fakes import FakeModel, FakeWaiting
+from tests.fakes import CharCounter, FakeModel, FakeWaiting
 from tests.nodes.parts import Parts, decision
 
 Finish = Literal["stop", "tool_calls", "length", "refused", "unknown"]
@@ -35,6 +38,20 @@ def refund(arguments: Any = None, **more: Any) -> Reply:
     return reply(("c1", "refund", {} if arguments is None else arguments), **more)
 
 
+def propose_node(
+    parts: Parts, model: FakeModel, waiting: FakeWaiting | None = None, terms: CallTerms | None = None
+) -> Node:
+    """The node on the parts' stores, under the desk's policy."""
+    return make_propose(
+        model=model,
+        artifacts=parts.artifacts,
+        tokens=CharCounter(),
+        meter=PolicyMeter(parts.quotas, [parts.policy]),
+        waiting=waiting or FakeWaiting(),
+        terms=terms or CallTerms(),
+    )
+
+
 def proposed(
     parts: Parts,
     *script: Reply | ModelError,
@@ -46,14 +63,19 @@ def proposed(
 ) -> tuple[Writes, FakeModel]:
     """What propose wrote, and the model that it asked. `decided` changes the decision."""
     model = FakeModel(*script)
-    node = make_propose(
-        model=model, artifacts=parts.artifacts, waiting=waiting or FakeWaiting(), terms=terms or CallTerms()
+    node = propose_node(parts, model, waiting, terms)
+    reads = Reads(
+        request=parts.request(), decision=decision(**decided), manifest=packed or parts.manifest(), attempts=before
     )
-    reads = Reads(decision=decision(**decided), manifest=packed or parts.manifest(), attempts=before)
     wrote = node.run(reads, SCOPE)
     assert isinstance(wrote, Writes)
     assert wrote.model_fields_set == {"proposal", "attempts"}
     return wrote, model
+
+
+def counted(model: FakeModel, number: int = 0) -> int:
+    """Our count of what the model was asked."""
+    return count_request(model.requests[number], CharCounter())
 
 
 def stored(parts: Parts, wrote: Writes) -> Proposal:

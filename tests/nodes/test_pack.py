@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from nodes.pack.budget import Window, count_request
+from nodes.pack.budget import Window
 from state.canonical import canonical_json
 from state.context import Kind, Trust
 from state.contract import Effect
 from state.render import blocks, in_prefix, prefix_hash
 from state.run import Fact, Scope
+from state.spending import count_request
 from state.task import TurnDone
 from state.verdict import Denied
 from state.work import Answer, Citation, DecisionKind, Form, LapOutcome, Status

@@ -9,13 +9,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.pack.budget import Window, count_request
+from nodes.pack.budget import Window
 from nodes.pack.drafts import Drafts
 from nodes.pack.scanning import Scans
 from nodes.pack.utility import choose
 from state.context import ContextManifest, DropReason, Kind
 from state.knowledge import Candidate, NotChosen
 from state.policy import UtilityWeights
+from state.spending import count_request
 from state.work import DecisionKind
 from tests.desk import SCOPE
 from tests.fakes import NOW, CharCounter

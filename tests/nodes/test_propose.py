@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from nodes.propose import Reads, Writes, make_propose
-from state.asking import CallTerms
+from nodes.propose import Reads, Writes
 from state.context import Kind, Packed, Trust
 from state.request import Attempt, AttemptOutcome, ModelError, Reply
 from state.work import Act, DecisionKind, Escalate
 from tests.desk import SCOPE
-from tests.fakes import FakeModel, FakeWaiting
+from tests.fakes import FakeModel
 from tests.nodes.parts import QUESTION, Parts, attempts, decision
-from tests.nodes.proposing import proposed, refund, reply, said, stored
+from tests.nodes.proposing import counted, propose_node, proposed, refund, reply, said, stored
 
 
 @pytest.mark.parametrize("name", ["context_too_long", "unauthorised", "unreachable", "refused", "model_error"])
@@ -33,6 +32,7 @@ def test_a_call_without_a_reply_has_unknown_usage(parts: Parts, name: Any) -> No
                 model="fake",
                 usage=None,
                 outcome=AttemptOutcome(name=name, detail="what to do"),
+                counted_tokens=counted(model),
             ),
         ),
     )
@@ -108,9 +108,9 @@ def test_without_a_manifest_nothing_is_asked(parts: Parts) -> None:
 def test_waiting_without_a_thread_gives_the_same(
     parts: Parts, script: list[Reply | ModelError], kind: DecisionKind
 ) -> None:
-    node = make_propose(model=FakeModel(*script), artifacts=parts.artifacts, waiting=FakeWaiting(), terms=CallTerms())
+    node = propose_node(parts, FakeModel(*script))
     assert node.arun is not None
-    waiting = node.arun(Reads(decision=decision(kind=kind), manifest=parts.manifest()), SCOPE)
+    waiting = node.arun(Reads(request=parts.request(), decision=decision(kind=kind), manifest=parts.manifest()), SCOPE)
     assert asyncio.run(_awaited(waiting)) == proposed(parts, *script, kind=kind)[0]
 
 

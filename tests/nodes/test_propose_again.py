@@ -1,18 +1,18 @@
 """A decision's model is asked again within bounds, each attempt on record, told what was wrong (H21)."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 import pytest
 
-from nodes.propose import Reads, make_propose
+from nodes.propose import Reads
 from state.asking import CallTerms
 from state.request import Attempt, AttemptOutcome, ModelError, Reply
 from tests.desk import SCOPE
 from tests.fakes import FakeModel, FakeWaiting
 from tests.nodes.parts import Parts, act, attempts, decision
-from tests.nodes.proposing import proposed, refund, reply, said, stored
+from tests.nodes.proposing import propose_node, proposed, refund, reply, said, stored
 
 WRITTEN = '{"calls": [{"name": "refund", "arguments": {"order": "B7"}}]}'
 FOUND = act(("call-3-0", "refund", {"order": "B7"}))
@@ -84,9 +84,10 @@ def test_a_decision_is_asked_within_its_terms(parts: Parts, name: str, asynchron
         wrote, model = proposed(parts, *script, terms=TERMS)
     else:
         model = FakeModel(*script)
-        node = make_propose(model=model, artifacts=parts.artifacts, waiting=FakeWaiting(), terms=TERMS)
+        node = propose_node(parts, model, terms=TERMS)
         assert node.arun is not None
-        wrote = asyncio.run(node.arun(Reads(decision=decision(), manifest=parts.manifest()), SCOPE))  # type: ignore[arg-type]  # the port says Awaitable of a value
+        reads = Reads(request=parts.request(), decision=decision(), manifest=parts.manifest())
+        wrote = asyncio.run(_awaited(node.arun(reads, SCOPE)))
     assert story(wrote.attempts) == expected
     assert [request.hash() for request in model.requests] == [made.request_hash for made in wrote.attempts]
     assert (wrote.proposal is not None) == (expected[-1][1] == "proposal")
@@ -148,3 +149,7 @@ def test_what_was_wrong_with_another_working_set_is_not_told(parts: Parts) -> No
 def test_a_call_id_is_of_the_decision_whatever_the_attempt(parts: Parts) -> None:
     wrote, _ = proposed(parts, said("x"), reply((None, "refund", {"order": "B7"})), terms=TERMS)
     assert stored(parts, wrote) == FOUND
+
+
+async def _awaited(waiting: Awaitable[Any]) -> Any:
+    return await waiting

@@ -7,7 +7,7 @@ import pytest
 from state.request import Attempt, AttemptOutcome, Reply, Usage
 from state.work import MOST_CALLS, Answer, Citation, Clarify, Escalate, Form, Plan, Proposal, Search
 from tests.nodes.parts import Parts, act, attempts
-from tests.nodes.proposing import proposed, refund, reply, said, stored
+from tests.nodes.proposing import counted, proposed, refund, reply, said, stored
 
 ANSWER: dict[str, Any] = {"text": "Done.", "citations": [{"source": "s"}]}
 ONE = act(("call-3-0", "refund", {}))
@@ -60,6 +60,7 @@ def test_a_reply_becomes_a_proposal(parts: Parts, given: Reply, expected: Propos
             model="m-1",
             usage=Usage(input_tokens=7),
             outcome=AttemptOutcome(name="proposal"),
+            counted_tokens=counted(model),
         ),
     )
 

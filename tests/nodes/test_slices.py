@@ -31,7 +31,7 @@ SEES = {
     "plan": {"request", "task"},
     "retrieve": {"request", "decision", "task"},
     "pack": {"request", "decision", "task", "candidates", "attempts"},
-    "propose": {"decision", "manifest", "attempts"},
+    "propose": {"request", "decision", "manifest", "attempts"},
     "validate": {"request", "decision", "proposal", "manifest", "task", "verdicts"},
     "execute": {"request", "decision", "proposal", "verdicts"},
     "log": {
@@ -53,7 +53,7 @@ NEEDS = {
     "plan": {"request", "task"},
     "retrieve": {"request", "decision", "task"},
     "pack": {"request", "decision", "task"},
-    "propose": {"decision", "manifest"},
+    "propose": {"request", "decision", "manifest"},
     "validate": {"request", "decision", "proposal", "manifest", "task"},
     "execute": {"request", "decision", "proposal", "verdicts"},
     "log": {"messages", "request", "task"},
