@@ -25,7 +25,7 @@ _MILLION = Decimal(1_000_000)
 def count_request(request: Request, tokens: TokenCounter) -> int:
     """The tokens of a request as it goes out, tool schemas or the schema of the reply's form included."""
     texts = [message.content for message in request.messages]
-    texts += [canonical_json(tool).decode() for tool in request.tools]
+    texts += [tool.canonical.decode() for tool in request.tools]
     around = len(request.messages) * PER_MESSAGE + len(request.tools) * PER_TOOL + PER_REPLY
     if request.reply_form is not None and request.reply_form.mode != "text":
         texts.append(canonical_json(request.reply_form.json_schema).decode())
