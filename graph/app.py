@@ -44,6 +44,7 @@ from retrieval.embed import MiniLM
 from retrieval.ingest import IngestReport
 from retrieval.library import Library
 from retrieval.memory import StoreMemory
+from retrieval.rerank import open_reranker
 from state.domain import Domain, DomainUnavailable, LoadDomain
 from state.node import Node
 from state.ports import (
@@ -156,6 +157,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         "secrets": lambda: SettingsSecrets(settings.tool_secrets),
         "index": lambda: library.index,
         "lexical": lambda: library.lexical,
+        "reranker": lambda: open_reranker(settings.ranking.reranker),
         "memory": lambda: memory,
     }
     unknown = sorted(given.keys() - made.keys())

@@ -35,6 +35,7 @@ from state.ports import (
     Secrets,
     TokenCounter,
 )
+from state.reranker import Reranker
 
 
 @dataclass
@@ -57,6 +58,7 @@ class Ports:
     secrets: Secrets
     index: Index
     lexical: Lexical
+    reranker: Reranker | None
     memory: MemoryStore
 
 
@@ -70,7 +72,14 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
     return (
         make_resolve(clock=ports.clock, ids=ports.ids, artifacts=ports.artifacts, log=ports.log),
         make_plan(table=domain.table, policies=domain.policies),
-        make_retrieve(index=ports.index, lexical=ports.lexical, memory=ports.memory, artifacts=ports.artifacts),
+        make_retrieve(
+            index=ports.index,
+            lexical=ports.lexical,
+            reranker=ports.reranker,
+            ranking=settings.ranking,
+            memory=ports.memory,
+            artifacts=ports.artifacts,
+        ),
         make_pack(
             artifacts=ports.artifacts,
             log=ports.log,

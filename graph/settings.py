@@ -1,5 +1,6 @@
 """The settings: the one place that reads the environment. Variables are EXPEDIENTE_…, also from `.env`."""
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -8,6 +9,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
+from retrieval.ranking import Ranking, RankingUnusable
 from state.request import Mode
 from state.spending import Price
 
@@ -132,6 +134,21 @@ class Settings(BaseSettings):
     def database(self) -> Path | str:
         """What `graph.stores.engine.open_database` opens: a file in `home`, or the URL that was set."""
         return self.home / "expediente.db" if self.database_url is None else self.database_url.get_secret_value()
+
+    @property
+    def ranking_file(self) -> Path:
+        """What `agent tune` fitted on labelled questions; not there until it did."""
+        return self.home / "ranking.json"
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """How candidates are ranked: as tuned, else the defaults. Raises SettingsError."""
+        if not self.ranking_file.exists():
+            return Ranking()
+        try:
+            return Ranking.read(self.ranking_file)
+        except RankingUnusable as fault:
+            raise SettingsError(str(fault)) from None
 
     @property
     def checkpoints_file(self) -> Path:

@@ -3,13 +3,18 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from retrieval.fuse import Fused, QueryHits, fuse
+from pydantic import JsonValue
+
+from retrieval.fuse import Fused
+from retrieval.gather import Searcher
+from retrieval.ranking import Ranking
 from state.canonical import digest
 from state.context import Kind, Trust
 from state.knowledge import Candidate, NotChosen, Snapshot
 from state.memory import MemoryRecord, MemorySource
 from state.node import Node
 from state.ports import Artifacts, Index, Lexical, MemoryStore
+from state.reranker import Reranker
 from state.run import Access, RequestContext, Scope
 from state.task import TaskState
 from state.value import Value
@@ -57,8 +62,18 @@ class _Bodies:
         return self._artifacts.put_all(self._tenant, [*self._texts, snapshot])[-1]
 
 
-def make_retrieve(*, index: Index, lexical: Lexical, memory: MemoryStore, artifacts: Artifacts) -> Node:
-    """The retrieve node."""
+def make_retrieve(
+    *,
+    index: Index,
+    lexical: Lexical,
+    memory: MemoryStore,
+    artifacts: Artifacts,
+    reranker: Reranker | None = None,
+    ranking: Ranking | None = None,
+) -> Node:
+    """The retrieve node. `ranking` holds what `agent tune` fitted; without it the defaults."""
+    searcher = Searcher(index, lexical, reranker, ranking or Ranking())
+    ranked_by: list[JsonValue] = [searcher.ranking.model_dump(mode="json"), reranker.name if reranker else None]
 
     def run(reads: Reads, scope: Scope) -> Writes:
         decision, now = reads.decision, reads.request.now
@@ -69,7 +84,7 @@ def make_retrieve(*, index: Index, lexical: Lexical, memory: MemoryStore, artifa
         bodies = _Bodies(artifacts, scope.tenant)
         remembered, forgotten = _memories(decision, scope, now, bodies)
         memories = {kept.item_id: kept.ref for kept in remembered} | {out.item_id: out.reason for out in forgotten}
-        key = _key(queries, decision, access, index.generation(access), memories)
+        key = _key(queries, decision, access, [index.generation(access), ranked_by], memories)
         for done in reads.task.retrieved:
             if done.key == key:  # nothing changed: an unchanged retrieval is never repeated (L9)
                 return Writes(candidates=done.snapshot_ref)
@@ -85,14 +100,8 @@ def make_retrieve(*, index: Index, lexical: Lexical, memory: MemoryStore, artifa
     def _documents(
         queries: Mapping[str, float], decision: Decision, access: Access
     ) -> tuple[Sequence[Fused], tuple[NotChosen, ...]]:
-        k = decision.candidates_limit
-        dense = [index.search(query, access, k) for query in queries]
-        words = [lexical.search(query, access, k) for query in queries]
-        hits = zip(dense, words, queries.values(), strict=True)
-        fused = fuse([QueryHits(dense=d.hits, lexical=w.hits, weight=weight) for d, w, weight in hits])[:k]
-        found = {version for branch in (*dense, *words) for version in branch.excluded}
-        excluded = sorted(found, key=lambda version: version.source)
-        return fused, tuple(
+        gathered = searcher.gather(queries, access, decision.candidates_limit)
+        return gathered.fused, tuple(
             NotChosen(
                 item_id=version.source,
                 kind=Kind.EVIDENCE,
@@ -100,7 +109,7 @@ def make_retrieve(*, index: Index, lexical: Lexical, memory: MemoryStore, artifa
                 version=version.version,
                 reason=version.reason,
             )
-            for version in excluded
+            for version in gathered.excluded
         )
 
     def _document(fused: Fused, now: datetime, bodies: _Bodies) -> Candidate:
@@ -156,7 +165,7 @@ def make_retrieve(*, index: Index, lexical: Lexical, memory: MemoryStore, artifa
             authority=1.0 if trust is Trust.SYSTEM else 0.5,
         )
 
-    return Node("retrieve", Reads, Writes, run, ports=("index", "lexical", "memory", "artifacts"))
+    return Node("retrieve", Reads, Writes, run, ports=("index", "lexical", "reranker", "memory", "artifacts"))
 
 
 def _queries(reads: Reads, scope: Scope, artifacts: Artifacts) -> dict[str, float]:
@@ -168,7 +177,11 @@ def _queries(reads: Reads, scope: Scope, artifacts: Artifacts) -> dict[str, floa
 
 
 def _key(
-    queries: Mapping[str, float], decision: Decision, access: Access, generation: str, memories: Mapping[str, str]
+    queries: Mapping[str, float],
+    decision: Decision,
+    access: Access,
+    corpus: list[JsonValue],
+    memories: Mapping[str, str],
 ) -> str:
     return digest(
         {
@@ -178,6 +191,6 @@ def _key(
             "tenant": access.tenant,
             "groups": None if access.groups is None else list(access.groups),
             "products": list(access.products),
-            "corpus": generation,
+            "corpus": corpus,
         }
     )

@@ -12,6 +12,7 @@ from chromadb.api.client import Client
 from chromadb.api.models.Collection import Collection
 from chromadb.config import Settings
 from chromadb.errors import ChromaError, NotFoundError
+from numpy.typing import NDArray
 
 from retrieval.access import known_groups, tenants
 from retrieval.branch import Generation, Ranked, checked
@@ -20,10 +21,12 @@ from retrieval.dense_record import Condition, embedded_text, metadata, where
 from retrieval.faults import EmbedderMismatch, IngestIncomplete, StoreUnavailable
 from retrieval.tenant import place_name
 from retrieval.words import query_words
+from state.knowledge import Chunk
 from state.ports import Embedder, Found
 from state.run import Access
 
 ATTEMPTS = 4
+KEPT_QUERIES = 128
 MAX_BATCH = 5_000  # Chroma takes 5,461 records at once
 
 
@@ -42,6 +45,8 @@ class ChromaIndex:
         self._writer = writer
         self._known: dict[str, int] = {}
         self._collections: dict[str, Collection] = {}
+        self._asked: dict[str, list[float]] = {}
+        self._asking = threading.Lock()
         # A client must not be closed under a query of another thread.
         self._using = threading.Lock()
         self._client: Client | None = self._open()
@@ -51,7 +56,7 @@ class ChromaIndex:
         known_groups(access)
         if k <= 0 or not query_words(query):
             return Found(hits=())
-        [vector] = self._embedder.embed([query])
+        vector = self._embedded(query)
         self._catch_up(tenants(access))
 
         def rank(wanted: int, not_live: tuple[str, ...]) -> Ranked:
@@ -60,6 +65,28 @@ class ChromaIndex:
 
         with _reachable():
             return checked(self._catalogue, access, k, rank)
+
+    def nearness(self, queries: Sequence[str], chunks: Sequence[Chunk]) -> list[list[float]]:
+        """The cosine of each query with each of some chunks that were found; 0 for one that is no longer there."""
+        if not queries or not chunks:
+            return [[0.0] * len(chunks) for _ in queries]
+        held: dict[str, NDArray[np.float32]] = {}
+        by_tenant: dict[str, list[str]] = {}
+        for chunk in chunks:
+            by_tenant.setdefault(chunk.tenant, []).append(chunk.chunk_id)
+        with _reachable(), self._using:
+            for tenant, ids in by_tenant.items():
+                collection = self._collection(tenant)
+                for start in range(0, len(ids) if collection else 0, MAX_BATCH):
+                    assert collection is not None  # the range is empty then
+                    got = collection.get(ids=ids[start : start + MAX_BATCH], include=["embeddings"])
+                    vectors = np.asarray(got["embeddings"], dtype=np.float32)
+                    held.update(zip(got["ids"], vectors, strict=True))
+        nothing = np.zeros(self._embedder.dimension, dtype=np.float32)
+        matrix = np.stack([held.get(chunk.chunk_id, nothing) for chunk in chunks])
+        asked = np.asarray([self._embedded(query) for query in queries], dtype=np.float32)
+        cosines: list[list[float]] = (asked @ matrix.T).tolist()
+        return cosines
 
     def generation(self, access: Access) -> str:
         """The name of everything this access may see now."""
@@ -116,6 +143,18 @@ class ChromaIndex:
         """Let go of the store's files."""
         with self._using:
             self._disconnect()
+
+    def _embedded(self, query: str) -> list[float]:
+        """A query's vector. The last ones are kept: what was searched for is measured against more chunks after."""
+        with self._asking:
+            held = self._asked.get(query)
+        if held is None:
+            [held] = self._embedder.embed([query])
+            with self._asking:
+                self._asked[query] = held
+                while len(self._asked) > KEPT_QUERIES:
+                    self._asked.pop(next(iter(self._asked)))
+        return held
 
     def _open(self) -> Client:
         with _reachable():

@@ -42,3 +42,7 @@ class IngestBusy(RuntimeError):
 
 class IngestIncomplete(RuntimeError):
     """A store did not take all chunks it was given. The generation was not made live."""
+
+
+class RerankerUnavailable(RuntimeError):
+    """The reranker that the settings name is not installed, or its model is not there."""

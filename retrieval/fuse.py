@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from retrieval.ranking import Ranking
 from state.knowledge import Chunk, Hit
 from state.value import Value
 
@@ -12,18 +13,16 @@ COSINE_FLOOR, COSINE_CEILING = 0.15, 0.70  # MiniLM: unrelated texts lie below, 
 LEXICAL_SHARE = 0.6  # the most that shared words alone can prove
 
 
-class Weights(Value):
-    """How much each branch counts; tuned per corpus on labelled questions."""
-
-    dense: float = Field(default=1.0, ge=0)
-    lexical: float = Field(default=1.0, ge=0)
-
-
 class QueryHits(Value):
-    """What the branches found for one query, best first. `weight` scales its relevance: 1 for the question itself."""
+    """What the branches found for one query, best first. `weight` scales its relevance: 1 for the question itself.
+
+    `near` holds the cosine of chunks that only the keyword branch found, by chunk id: not to be among the nearest is
+    not to be far away.
+    """
 
     dense: tuple[Hit, ...] = ()
     lexical: tuple[Hit, ...] = ()
+    near: dict[str, float] = {}
     weight: float = Field(default=1.0, ge=0, le=1)
 
 
@@ -31,7 +30,7 @@ class Fused(Value):
     """A chunk with its relevance and where it comes from.
 
     `scores` has `fused` and, for each branch that found the chunk, `dense` or `lexical` (the branch's score) and
-    `dense_rank` or `lexical_rank` (from 1).
+    `dense_rank` or `lexical_rank` (from 1). A chunk that words alone found has its cosine without a rank.
     """
 
     chunk: Chunk
@@ -39,7 +38,7 @@ class Fused(Value):
     scores: dict[str, float]
 
 
-def fuse(queries: Sequence[QueryHits], weights: Weights | None = None) -> tuple[Fused, ...]:
+def fuse(queries: Sequence[QueryHits], ranking: Ranking | None = None) -> tuple[Fused, ...]:
     """Weighted reciprocal rank fusion per query; of several queries a chunk keeps its best. Highest relevance first.
 
     `fused` is the share of the best possible rank sum: 1 for a chunk that every branch with hits puts first.
@@ -49,15 +48,15 @@ def fuse(queries: Sequence[QueryHits], weights: Weights | None = None) -> tuple[
     """
     best: dict[str, Fused] = {}
     for query in queries:
-        for fused in _fuse_one(query, weights or Weights()):
+        for fused in _fuse_one(query, ranking or Ranking()):
             held = best.get(fused.chunk.chunk_id)
-            if held is None or _order(fused) < _order(held):
+            if held is None or order(fused) < order(held):
                 best[fused.chunk.chunk_id] = fused
-    return tuple(sorted(best.values(), key=_order))
+    return tuple(sorted(best.values(), key=order))
 
 
-def _fuse_one(query: QueryHits, weights: Weights) -> list[Fused]:
-    branches = [("dense", query.dense, weights.dense), ("lexical", query.lexical, weights.lexical)]
+def _fuse_one(query: QueryHits, ranking: Ranking) -> list[Fused]:
+    branches = [("dense", query.dense, ranking.dense), ("lexical", query.lexical, ranking.lexical)]
     # A branch that found nothing at all has no say: a question in another language shares no word with its answer.
     whole = sum(weight for _, hits, weight in branches if hits) / (RANK_DAMPING + 1)
     chunks: dict[str, Chunk] = {}
@@ -69,20 +68,28 @@ def _fuse_one(query: QueryHits, weights: Weights) -> list[Fused]:
             chunks.setdefault(chunk_id, hit.chunk)
             scores.setdefault(chunk_id, {}).update({name: hit.score, f"{name}_rank": float(rank)})
             sums[chunk_id] = sums.get(chunk_id, 0.0) + weight / (RANK_DAMPING + rank)
+    for chunk_id, cosine in query.near.items():
+        scores[chunk_id].setdefault("dense", cosine)
     fused = []
     for chunk_id, chunk in chunks.items():
         share = min(1.0, sums[chunk_id] / whole) if whole else 0.0
-        near = _between(scores[chunk_id].get("dense", 0.0), COSINE_FLOOR, COSINE_CEILING)
-        shared = LEXICAL_SHARE * _between(scores[chunk_id].get("lexical", 0.0), 0.0, 1.0)
-        strength = 1 - (1 - near) * (1 - shared)
+        strength = strength_of(scores[chunk_id].get("dense", 0.0), scores[chunk_id].get("lexical", 0.0))
         relevance = query.weight * min(1.0, strength * (1 + share) / 2)
         fused.append(Fused(chunk=chunk, relevance=relevance, scores={**scores[chunk_id], "fused": share}))
     return fused
+
+
+def strength_of(dense: float, lexical: float) -> float:
+    """What the texts themselves say, from a cosine and a keyword score: 0 for nothing in common, 1 for a paraphrase."""
+    near = _between(dense, COSINE_FLOOR, COSINE_CEILING)
+    shared = LEXICAL_SHARE * _between(lexical, 0.0, 1.0)
+    return 1 - (1 - near) * (1 - shared)
 
 
 def _between(value: float, floor: float, ceiling: float) -> float:
     return min(1.0, max(0.0, (value - floor) / (ceiling - floor)))
 
 
-def _order(fused: Fused) -> tuple[float, float, str, str]:
+def order(fused: Fused) -> tuple[float, float, str, str]:
+    """Highest relevance first; ties fall by fused, source, chunk id."""
     return (-fused.relevance, -fused.scores["fused"], fused.chunk.source, fused.chunk.chunk_id)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from retrieval.access import known_groups, microseconds, readers_matching, tenants
@@ -15,6 +15,7 @@ from state.ports import Found
 from state.run import Access
 
 K1, B = 1.2, 0.75  # BM25's usual saturation and length correction
+OF_DOCUMENT = 0.5  # how much of a chunk's score is its document's
 HEADING_WEIGHT = 2  # a word in a heading counts as two in the text
 POOL, LEAST = 4, 10  # matches scored: four times as many as asked for, and never fewer than forty
 
@@ -43,8 +44,13 @@ class FtsIndex:
         def rank(wanted: int, not_live: tuple[str, ...]) -> Ranked:
             statistics = [found for found in (file.statistics(words) for file in files) if found]
             admitted = Filter(readers_matching(access), microseconds(access.now), access.products, not_live)
-            matches = [match for file in files for match in file.matches(words, admitted, POOL * max(wanted, LEAST))]
-            return _scored(words, matches, statistics)[:wanted]
+            matches: list[Match] = []
+            lengths: dict[str, int] = {}
+            for file in files:
+                own = file.matches(words, admitted, POOL * max(wanted, LEAST))
+                lengths |= file.lengths(list({match.generation for match in own}))
+                matches += own
+            return _scored(words, matches, lengths, statistics)[:wanted]
 
         return checked(self._catalogue, access, k, rank)
 
@@ -68,8 +74,14 @@ class FtsIndex:
         return LexicalFile(self._folder / f"{place_name(tenant)}.db")
 
 
-def _scored(words: Sequence[str], matches: Sequence[Match], statistics: Sequence[Statistics]) -> Ranked:
-    """BM25 over several files as if they were one. FTS5's own is 0 for a word in half of the chunks (H11)."""
+def _scored(
+    words: Sequence[str], matches: Sequence[Match], lengths: Mapping[str, int], statistics: Sequence[Statistics]
+) -> Ranked:
+    """BM25 over several files as if they were one, half for the chunk and half for its document.
+
+    FTS5's own is 0 for a word in half of the chunks (H11). A document that has the words in several chunks is about
+    them; each chunk alone looks like any that has one of them.
+    """
     entries = sum(found.entries for found in statistics)
     average = max(1.0, sum(found.words for found in statistics) / max(1, entries))
     weight = {
@@ -77,12 +89,37 @@ def _scored(words: Sequence[str], matches: Sequence[Match], statistics: Sequence
         for word, holding in ((word, sum(found.holding[word] for found in statistics)) for word in words)
     }
     whole = sum(weight.values())
-    ranked = []
-    for match in matches:
-        counts: Counter[str] = Counter(match.body.split())
-        for word in match.heading.split():
-            counts[word] += HEADING_WEIGHT
-        damping = K1 * (1 - B + B * match.words / average)
-        score = sum(weight[word] * counts[word] * (K1 + 1) / (counts[word] + damping) for word in words)
-        ranked.append((match.chunk_id, score / whole))
+    counted = [(match, _counts(match, weight)) for match in matches]
+    documents: dict[str, Counter[str]] = {}
+    for match, counts in counted:
+        documents.setdefault(match.generation, Counter()).update(counts)
+    usual = sum(lengths.values()) / max(1, len(lengths))
+    of_document = {
+        generation: _bm25(counts, weight, lengths[generation] / usual) for generation, counts in documents.items()
+    }
+    ranked = [
+        (
+            match.chunk_id,
+            (
+                (1 - OF_DOCUMENT) * _bm25(counts, weight, match.words / average)
+                + OF_DOCUMENT * of_document[match.generation]
+            )
+            / whole,
+        )
+        for match, counts in counted
+    ]
     return sorted(ranked, key=lambda hit: (-hit[1], hit[0]))
+
+
+def _counts(match: Match, asked: Mapping[str, float]) -> Counter[str]:
+    counts = Counter(word for word in match.body.split() if word in asked)
+    for word in match.heading.split():
+        if word in asked:
+            counts[word] += HEADING_WEIGHT
+    return counts
+
+
+def _bm25(counts: Mapping[str, int], weight: Mapping[str, float], length: float) -> float:
+    """The score of some word counts; `length` is the text's, as a multiple of the usual one."""
+    damping = K1 * (1 - B + B * length)
+    return sum(weight[word] * count * (K1 + 1) / (count + damping) for word, count in counts.items())

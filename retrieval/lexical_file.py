@@ -32,7 +32,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab (text, row);
 
 # Lists go in as JSON, so that the statement never changes.
 _MATCHES = """
-SELECT e.chunk_id, t.heading, t.body, e.words FROM text t JOIN entry e ON e.entry = t.rowid
+SELECT e.chunk_id, t.heading, t.body, e.words, e.generation FROM text t JOIN entry e ON e.entry = t.rowid
 WHERE text MATCH :words AND e.from_us <= :now_us AND e.until_us > :now_us
 AND EXISTS (SELECT 1 FROM reader r WHERE r.entry = e.entry AND r.name IN (SELECT value FROM json_each(:readers)))
 AND (:products = '[]' OR e.product = '' OR e.product IN (SELECT value FROM json_each(:products)))
@@ -49,6 +49,7 @@ class Match:
     heading: str
     body: str
     words: int
+    generation: str
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,16 @@ class LexicalFile:
         }
         with self._open() as connection:
             return [] if connection is None else [Match(*row) for row in connection.execute(_MATCHES, asked)]
+
+    def lengths(self, generations: Sequence[str]) -> dict[str, int]:
+        """The words of whole document versions, by generation."""
+        query = (
+            "SELECT generation, sum(words) FROM entry WHERE generation IN (SELECT value FROM json_each(?)) "
+            "GROUP BY generation"
+        )
+        with self._open() as connection:
+            rows = [] if connection is None else connection.execute(query, (json.dumps(list(generations)),))
+            return {generation: int(words) for generation, words in rows}
 
     def add(self, generations: Sequence[Generation]) -> None:
         """Write new generations in one transaction. Raises IngestIncomplete where a chunk was there already."""

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from retrieval.function_words import FUNCTION_WORDS
+
 MAX_WORD_CHARS = 64
 MAX_QUERY_WORDS = 48  # the first ones: a query of a megabyte costs as much as a long question
 MAX_QUERY_CHARS = 20_000
@@ -36,13 +38,18 @@ def index_words(text: str) -> list[str]:
 
 
 def query_words(text: str) -> list[str]:
-    """The words to look for, each once, in order; empty for a query without letters and digits."""
+    """The words to look for, each once, in order; empty for a query without letters and digits.
+
+    Words of grammar alone are left out, unless the query has no others.
+    """
     words: dict[str, None] = {}
+    grammar: dict[str, None] = {}
     for run, unspaced in _runs(fold(text[:MAX_QUERY_CHARS])):
-        words.update(dict.fromkeys((_pairs(run) or [run]) if unspaced else _forms(run)))
+        forms = (_pairs(run) or [run]) if unspaced else _forms(run)
+        (grammar if run.casefold() in FUNCTION_WORDS else words).update(dict.fromkeys(forms))
         if len(words) >= MAX_QUERY_WORDS:
             break
-    return list(words)[:MAX_QUERY_WORDS]
+    return list(words or grammar)[:MAX_QUERY_WORDS]
 
 
 def _runs(folded: str) -> Iterator[tuple[str, bool]]:

@@ -7,7 +7,7 @@ from typing import Protocol
 from pydantic import AwareDatetime, JsonValue, SecretStr
 
 from state.context import DropReason
-from state.knowledge import Excluded, Hit
+from state.knowledge import Chunk, Excluded, Hit
 from state.memory import MemoryRecord
 from state.record import DecisionRecord
 from state.request import Reply, Request
@@ -71,9 +71,12 @@ class Found(Value):
 
 
 class Index(Protocol):
-    """The dense branch. The access filter stands before ranking; groups None is refused with AccessUnknown."""
+    """The dense branch. The access filter stands before ranking; groups None is refused with AccessUnknown.
+    `nearness` gives the cosine of each query with each of some chunks that were found, one row a query."""
 
     def search(self, query: str, access: Access, k: int) -> Found: ...
+
+    def nearness(self, queries: Sequence[str], chunks: Sequence[Chunk]) -> list[list[float]]: ...
 
     def generation(self, access: Access) -> str:
         """Names the state of everything this access may see: it changes when that changes."""

@@ -43,11 +43,9 @@ class FakeIndex:
 
     def search(self, query: str, access: Access, k: int) -> Found:
         visible = self._visible(access)
-        words = query_words(query)
         scored = []
         for chunk in visible:
-            held = set(index_words(" ".join((chunk.title, *chunk.headings, chunk.text))))
-            share = sum(word in held for word in words) / max(1, len(words))
+            share = _share(query, chunk)
             if share and self._reason(chunk, access.now) is None:
                 scored.append(Hit(chunk=chunk, score=share))
         hits = sorted(scored, key=lambda hit: (-hit.score, hit.chunk.chunk_id))[: max(0, k)]
@@ -59,6 +57,9 @@ class FakeIndex:
         }
         excluded = (Excluded(source=source, version=version, reason=why) for _, source, version, why in sorted(others))
         return Found(hits=tuple(hits), excluded=tuple(excluded))
+
+    def nearness(self, queries: Sequence[str], chunks: Sequence[Chunk]) -> list[list[float]]:
+        return [[_share(query, chunk) for chunk in chunks] for query in queries]
 
     def generation(self, access: Access) -> str:
         return digest([[c.chunk_id, str(self._reason(c, access.now))] for c in self._visible(access)])[:16]
@@ -86,3 +87,9 @@ class FakeIndex:
         if chunk.effective_to is not None and now >= chunk.effective_to:
             return DropReason.NO_LONGER_EFFECTIVE
         return DropReason.NOT_YET_EFFECTIVE if now < chunk.effective_from else None
+
+
+def _share(query: str, chunk: Chunk) -> float:
+    words = query_words(query)
+    held = set(index_words(" ".join((chunk.title, *chunk.headings, chunk.text))))
+    return sum(word in held for word in words) / max(1, len(words))

@@ -7,7 +7,7 @@ import pytest
 
 import domain
 from retrieval.embed import MiniLM
-from retrieval.fuse import QueryHits, fuse
+from retrieval.gather import Searcher
 from retrieval.library import Library
 from state.domain import Domain
 from state.run import Access
@@ -33,13 +33,8 @@ def found(library: Library, directory: Domain, name: str, question: str) -> list
     assert principal is not None
     access = Access(tenant=principal.tenant, groups=principal.groups, products=principal.products, now=NOW)
     queries = [question, *(fact.value for fact in principal.facts if fact.seeks)]
-    hits = [
-        QueryHits(
-            dense=library.index.search(query, access, 20).hits, lexical=library.lexical.search(query, access, 20).hits
-        )
-        for query in queries
-    ]
-    return [fused.chunk.source for fused in fuse(hits)]
+    gathered = Searcher(library.index, library.lexical).gather(dict.fromkeys(queries, 1.0), access, 20)
+    return [fused.chunk.source for fused in gathered.fused]
 
 
 @pytest.mark.parametrize("question", ["Why is my API key not working?", "¿Por qué no funciona mi clave de API?"])

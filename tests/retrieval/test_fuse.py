@@ -3,7 +3,8 @@
 import pytest
 
 from retrieval.access import ALWAYS
-from retrieval.fuse import Fused, QueryHits, Weights, fuse
+from retrieval.fuse import Fused, QueryHits, fuse
+from retrieval.ranking import Ranking
 from state.context import Span
 from state.knowledge import Chunk, Hit
 
@@ -65,10 +66,10 @@ def test_agreement_of_the_branches_counts() -> None:
 
 def test_weights_shift_what_a_branch_says() -> None:
     query = QueryHits(dense=hits(a=0.5, b=0.4), lexical=hits(b=0.2, a=0.1))
-    [by_words] = [one for one in fuse([query], Weights(dense=0.1, lexical=0.9)) if one.chunk.document_id == "b"]
-    [by_vectors] = [one for one in fuse([query], Weights(dense=0.9, lexical=0.1)) if one.chunk.document_id == "b"]
+    [by_words] = [one for one in fuse([query], Ranking(dense=0.1, lexical=0.9)) if one.chunk.document_id == "b"]
+    [by_vectors] = [one for one in fuse([query], Ranking(dense=0.9, lexical=0.1)) if one.chunk.document_id == "b"]
     assert by_words.scores["fused"] > by_vectors.scores["fused"]
-    assert [one.relevance for one in fuse([query], Weights(dense=0, lexical=0))] == pytest.approx(
+    assert [one.relevance for one in fuse([query], Ranking(dense=0, lexical=0))] == pytest.approx(
         [0.33, 0.25], abs=0.02
     )
 

@@ -1,0 +1,1 @@
+"""Retrieval measured on labelled questions: quality per stage, speed and size beside plain peers."""

@@ -1,0 +1,92 @@
+"""Everything a decision asks of the library, searched in both branches and ranked as one list (S5)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from retrieval.fuse import Fused, order
+from retrieval.long_question import PartHits, Readings
+from retrieval.parts import parts
+from retrieval.ranking import Ranking
+from retrieval.short_question import ShortReadings
+from state.knowledge import Excluded
+from state.ports import Found, Index, Lexical
+from state.reranker import Reranker
+from state.run import Access
+
+
+class Reading(Protocol):
+    """What is known of a text's candidates before it is weighed: it can be ranked again at no cost."""
+
+    def ranked(self, weight: float, ranking: Ranking) -> tuple[Fused, ...]: ...
+
+
+@dataclass(frozen=True)
+class Read:
+    """The reading of one text, the versions that were excluded by validity, and how many searches it took."""
+
+    reading: Reading
+    excluded: frozenset[Excluded]
+    searches: int
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What was found, most relevant first; versions excluded by validity; and how many searches it took."""
+
+    fused: tuple[Fused, ...]
+    excluded: tuple[Excluded, ...]
+    searches: int
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """The two branches, and what reads their candidates again where there is one. May be shared by threads."""
+
+    index: Index
+    lexical: Lexical
+    reranker: Reranker | None = None
+    ranking: Ranking = field(default_factory=Ranking)
+
+    def gather(self, asked: Mapping[str, float], access: Access, k: int) -> Gathered:
+        """The k chunks that say most about some texts, each text with its weight from 0 to 1.
+
+        A chunk that several texts find keeps its best relevance. The access stands before every ranking: what comes
+        here was found under it. Raises AccessUnknown, StoreUnavailable.
+        """
+        reads = [(self.read(text, access, k), weight) for text, weight in asked.items()]
+        best: dict[str, Fused] = {}
+        for read, weight in reads:
+            for one in read.reading.ranked(weight, self.ranking):
+                held = best.get(one.chunk.chunk_id)
+                if held is None or order(one) < order(held):
+                    best[one.chunk.chunk_id] = one
+        excluded = {version for read, _ in reads for version in read.excluded}
+        return Gathered(
+            fused=tuple(sorted(best.values(), key=order)[:k]),
+            excluded=tuple(sorted(excluded, key=lambda version: version.source)),
+            searches=sum(read.searches for read, _ in reads),
+        )
+
+    def read(self, text: str, access: Access, k: int) -> Read:
+        """Search for one text; a long one in parts (`retrieval.parts`). Raises as `gather` does."""
+        pieces = parts(text)
+        if len(pieces) == 1:
+            found = self._both(text, access, k)
+            short = ShortReadings.of(text, found, self.index)
+            reading: Reading = short if self.reranker is None else short.again(text, self.reranker, self.ranking)
+            return _read(reading, found)
+        hits = [self._both(piece, access, self.ranking.pool) for piece in pieces]
+        whole = self._both(text, access, self.ranking.pool)
+        pairs = [PartHits(piece, dense.hits, words.hits) for piece, (dense, words) in zip(pieces, hits, strict=True)]
+        readings = Readings.of(pairs, PartHits(text, whole[0].hits, whole[1].hits), self.index)
+        if self.reranker is not None:
+            readings = readings.again(pieces, self.reranker, self.ranking)
+        return _read(readings, [branch for pair in (*hits, whole) for branch in pair])
+
+    def _both(self, query: str, access: Access, k: int) -> tuple[Found, Found]:
+        return self.index.search(query, access, k), self.lexical.search(query, access, k)
+
+
+def _read(reading: Reading, found: Sequence[Found]) -> Read:
+    return Read(reading, frozenset(version for branch in found for version in branch.excluded), len(found))
