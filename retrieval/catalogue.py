@@ -87,6 +87,12 @@ class Catalogue:
                     found[row.chunk_id] = body.model_copy(update={"effective_to": end})
             return Readable(chunks=found, revisions=_revisions(connection, tenants(access)))
 
+    def documents_of(self, chunk_ids: Sequence[str]) -> set[str]:
+        """Whose chunks some ids are: the ids of their documents, whoever may read them. For measuring."""
+        query = select(documents.c.document_id).join(chunks, documents.c.generation == chunks.c.generation)
+        with reachable("catalogue"), self.engine.connect() as connection:
+            return set(connection.execute(query.where(chunks.c.chunk_id.in_(_IDS)), {"ids": list(chunk_ids)}).scalars())
+
     def excluded(self, found: Iterable[Chunk], access: Access) -> tuple[Excluded, ...]:
         """The other versions of found documents that the access may see, and why each is not in force (H13)."""
         documents_found = {(chunk.tenant, chunk.document_id) for chunk in found}

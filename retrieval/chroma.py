@@ -253,3 +253,14 @@ def _reachable() -> Iterator[None]:
         raise StoreUnavailable(
             "dense index", fault, "check that its folder is writable and complete; deleting the library rebuilds it"
         ) from fault
+
+
+@contextmanager
+def plain_collection(folder: Path) -> Iterator[Collection]:
+    """One collection for everybody, as a first attempt has it: what the bench measures this index against."""
+    client = chromadb.PersistentClient(path=str(folder), settings=Settings(anonymized_telemetry=False))
+    assert isinstance(client, Client)  # the declared type lacks `close`
+    try:
+        yield client.create_collection("plain", configuration={"hnsw": {"space": "cosine"}}, embedding_function=None)
+    finally:
+        client.close()

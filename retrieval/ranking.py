@@ -35,10 +35,10 @@ class Ranking(Value):
     whole: float = Field(default=1.0, ge=0)
     rerank: float = Field(default=1.0, ge=0)
     reranker: RerankerName = RerankerName.NONE
-    pool: int = Field(default=40, ge=1, le=200)
+    pool: int = Field(default=60, ge=1, le=200)
     summed: int = Field(default=5, ge=1)
     background: int = Field(default=20, ge=2)
-    reranked: int = Field(default=40, ge=1, le=200)
+    reranked: int = Field(default=60, ge=1, le=200)
 
     @classmethod
     def read(cls, file: Path) -> Self:

@@ -27,6 +27,11 @@ class ShortReadings:
         measured = {chunk.chunk_id: cosine for chunk, cosine in zip(others, near, strict=True)}
         return cls(QueryHits(dense=dense.hits, lexical=words.hits, near=measured))
 
+    def only(self, *, dense: bool) -> "ShortReadings":
+        """What one branch alone would have said: the measure of what two add."""
+        hits = QueryHits(dense=self.hits.dense) if dense else QueryHits(lexical=self.hits.lexical)
+        return ShortReadings(hits)
+
     def again(self, query: str, reranker: Reranker, ranking: Ranking) -> "ShortReadings":
         """With the best candidates read by a reranker."""
         chunks = [one.chunk for one in fuse([self.hits], ranking)[:READ_AGAIN]]

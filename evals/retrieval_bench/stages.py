@@ -1,13 +1,17 @@
 """What each stage of retrieval adds on a labelled set: keywords, vectors, both, the whole, the reranker."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median, quantiles
 
 from evals.retrieval_bench.prepare import Timed
 from evals.retrieval_bench.quality import Difference, Scored, difference, mean_of
+from evals.retrieval_bench.tune import Prepared
 from retrieval.ranking import Ranking, RerankerName
+from retrieval.short_question import ShortReadings
 from state.value import Value
 
+ARMS = ("keywords", "vectors")
 STAGES = {
     "keywords": Ranking(dense=0, whole=0),
     "vectors": Ranking(lexical=0),
@@ -37,9 +41,11 @@ class Measured(Value):
 
 
 def measured(name: str, timed: Timed) -> Measured:
-    """The stages of a prepared set. A question's own branches are ranked alone by weighing the other with 0."""
-    by_stage = {stage: [one.scored(ranking) for one in timed.questions] for stage, ranking in STAGES.items()}
-    arms = [by_stage["keywords"], by_stage["vectors"]]
+    """The stages of a prepared set."""
+    by_stage = {
+        stage: [_alone(one, stage).scored(ranking) for one in timed.questions] for stage, ranking in STAGES.items()
+    }
+    arms = [by_stage[name] for name in ARMS]
     better = max(arms, key=lambda arm: mean_of(arm).ndcg_10)
     return Measured(
         name=name,
@@ -53,6 +59,13 @@ def measured(name: str, timed: Timed) -> Measured:
         search_ms_p95=quantiles(timed.search_ms, n=20)[-1],
         rerank_ms_p50=median(timed.rerank_ms) if timed.rerank_ms else None,
     )
+
+
+def _alone(one: Prepared, stage: str) -> Prepared:
+    """A short question with what the stage's branch found alone; in a long one the other weighs 0."""
+    if stage not in ARMS or not isinstance(one.plain, ShortReadings):
+        return one
+    return replace(one, plain=one.plain.only(dense=stage == ARMS[1]))
 
 
 def _ndcg(scored: Sequence[Scored]) -> list[float]:
