@@ -43,6 +43,7 @@ from graph.tool_secrets import SettingsSecrets
 from retrieval.embed import MiniLM
 from retrieval.ingest import IngestReport
 from retrieval.library import Library
+from retrieval.links import CatalogueLinks
 from retrieval.memory import StoreMemory
 from retrieval.rerank import open_reranker
 from state.domain import Domain, DomainUnavailable, LoadDomain
@@ -157,6 +158,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         "secrets": lambda: SettingsSecrets(settings.tool_secrets),
         "index": lambda: library.index,
         "lexical": lambda: library.lexical,
+        "links": lambda: CatalogueLinks(library.catalogue),
         "reranker": lambda: open_reranker(settings.ranking.reranker),
         "memory": lambda: memory,
     }

@@ -16,6 +16,7 @@ from nodes.propose import make_propose
 from nodes.resolve import make_resolve
 from nodes.retrieve import make_retrieve
 from nodes.validate import make_validate
+from retrieval.links import Links
 from state.asking import CallTerms, Waiting
 from state.context import RequestSettings
 from state.domain import Domain
@@ -59,6 +60,7 @@ class Ports:
     index: Index
     lexical: Lexical
     reranker: Reranker | None
+    links: Links | None
     memory: MemoryStore
 
 
@@ -77,6 +79,7 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             lexical=ports.lexical,
             reranker=ports.reranker,
             ranking=settings.ranking,
+            links=ports.links,
             memory=ports.memory,
             artifacts=ports.artifacts,
         ),

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from retrieval.fuse import Fused
 from retrieval.gather import Searcher
+from retrieval.links import Links
 from retrieval.ranking import Ranking
 from state.canonical import digest
 from state.context import Kind, Trust
@@ -29,6 +30,7 @@ _MEMORY_TRUST = {
 
 # An open ticket helps to find evidence where the question alone does not, and must not outweigh the question.
 _HINT = 0.6
+_HOPS = 2  # of the iterative route: from what was found to what it names, and once more
 
 
 class Reads(Value):
@@ -70,9 +72,11 @@ def make_retrieve(
     artifacts: Artifacts,
     reranker: Reranker | None = None,
     ranking: Ranking | None = None,
+    links: Links | None = None,
 ) -> Node:
-    """The retrieve node. `ranking` holds what `agent tune` fitted; without it the defaults."""
-    searcher = Searcher(index, lexical, reranker, ranking or Ranking())
+    """The retrieve node. `ranking` holds what `agent tune` fitted; without it the defaults. Without `links` the
+    iterative route finds what the single one does."""
+    searcher = Searcher(index, lexical, reranker, ranking or Ranking(), links)
     ranked_by: list[JsonValue] = [searcher.ranking.model_dump(mode="json"), reranker.name if reranker else None]
 
     def run(reads: Reads, scope: Scope) -> Writes:
@@ -100,7 +104,8 @@ def make_retrieve(
     def _documents(
         queries: Mapping[str, float], decision: Decision, access: Access
     ) -> tuple[Sequence[Fused], tuple[NotChosen, ...]]:
-        gathered = searcher.gather(queries, access, decision.candidates_limit)
+        hops = _HOPS if decision.route is Route.ITERATIVE else 0
+        gathered = searcher.gather(queries, access, decision.candidates_limit, hops)
         return gathered.fused, tuple(
             NotChosen(
                 item_id=version.source,
@@ -165,7 +170,7 @@ def make_retrieve(
             authority=1.0 if trust is Trust.SYSTEM else 0.5,
         )
 
-    return Node("retrieve", Reads, Writes, run, ports=("index", "lexical", "reranker", "memory", "artifacts"))
+    return Node("retrieve", Reads, Writes, run, ports=("index", "lexical", "reranker", "links", "memory", "artifacts"))
 
 
 def _queries(reads: Reads, scope: Scope, artifacts: Artifacts) -> dict[str, float]:
@@ -187,6 +192,7 @@ def _key(
         {
             "queries": dict(queries),
             "limit": decision.candidates_limit,
+            "route": decision.route.value,
             "memory": [decision.memory_purpose, decision.memory_limit, dict(memories)],
             "tenant": access.tenant,
             "groups": None if access.groups is None else list(access.groups),

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from retrieval.fuse import Fused, order
+from retrieval.hops import follow
+from retrieval.links import Links
 from retrieval.long_question import PartHits, Readings
 from retrieval.parts import parts
 from retrieval.ranking import Ranking
@@ -47,11 +49,13 @@ class Searcher:
     lexical: Lexical
     reranker: Reranker | None = None
     ranking: Ranking = field(default_factory=Ranking)
+    links: Links | None = None
 
-    def gather(self, asked: Mapping[str, float], access: Access, k: int) -> Gathered:
+    def gather(self, asked: Mapping[str, float], access: Access, k: int, hops: int = 0) -> Gathered:
         """The k chunks that say most about some texts, each text with its weight from 0 to 1.
 
-        A chunk that several texts find keeps its best relevance. The access stands before every ranking: what comes
+        A chunk that several texts find keeps its best relevance. With `hops` the documents that the best chunks name
+        are followed, so many times at most (`retrieval.hops`). The access stands before every ranking: what comes
         here was found under it. Raises AccessUnknown, StoreUnavailable.
         """
         reads = [(self.read(text, access, k), weight) for text, weight in asked.items()]
@@ -61,6 +65,8 @@ class Searcher:
                 held = best.get(one.chunk.chunk_id)
                 if held is None or order(one) < order(held):
                     best[one.chunk.chunk_id] = one
+        if self.links is not None:
+            follow(best, asked, self.links, self.index, access, k, hops)
         excluded = {version for read, _ in reads for version in read.excluded}
         return Gathered(
             fused=tuple(sorted(best.values(), key=order)[:k]),

@@ -1,0 +1,54 @@
+"""From what was found to what it names, and to what that names: the iterative route (S5)."""
+
+from collections.abc import Mapping
+
+from retrieval.fuse import Fused, order, strength_of
+from retrieval.links import Links
+from state.knowledge import Chunk
+from state.ports import Index
+from state.run import Access
+
+LEADS = 5  # chunks of each hop whose links are followed
+PASSED_ON = 0.6  # of a lead's relevance, for what it names: it was chosen by a person, not by the question
+
+
+def follow(
+    best: dict[str, Fused],
+    asked: Mapping[str, float],
+    links: Links,
+    index: Index,
+    access: Access,
+    k: int,
+    hops: int,
+) -> None:
+    """Add to `best`, by chunk id, one chunk of each document that the best ones name: the nearest to what was asked.
+
+    Ends where nothing new is named, where the k best are all worth more than a link could be, or after so many hops.
+    Nothing is followed twice. `scores` has the cosine as `dense`, the number of the hop as `hop`.
+    """
+    leads = [one for one in sorted(best.values(), key=order)[:LEADS] if one.relevance > 0]
+    known = {(one.chunk.tenant, one.chunk.document_id) for one in best.values()}
+    for hop in range(1, hops + 1):
+        worth = PASSED_ON * max((lead.relevance for lead in leads), default=0.0)
+        ranked = sorted(best.values(), key=order)
+        if not leads or (len(ranked) >= k and ranked[k - 1].relevance >= worth):
+            return
+        new = [
+            c for c in links.linked([lead.chunk for lead in leads], access) if (c.tenant, c.document_id) not in known
+        ]
+        if not new:
+            return
+        rows = index.nearness(list(asked), new)
+        nearest: dict[tuple[str, str], tuple[float, Chunk]] = {}
+        for place, chunk in enumerate(new):
+            cosine = max(row[place] for row in rows)
+            document = (chunk.tenant, chunk.document_id)
+            if document not in nearest or cosine > nearest[document][0]:
+                nearest[document] = (cosine, chunk)
+        known |= nearest.keys()
+        leads = []
+        for cosine, chunk in nearest.values():
+            relevance = max(worth, strength_of(cosine, 0.0) * max(asked.values()) / 2)
+            scores = {"fused": 0.0, "dense": cosine, "hop": float(hop)}
+            best[chunk.chunk_id] = Fused(chunk=chunk, relevance=min(1.0, relevance), scores=scores)
+            leads.append(best[chunk.chunk_id])
