@@ -235,7 +235,7 @@ class Ledger(Protocol):
 class Bound(Value):
     """A bound on calls: its name says of what and over what, `most` how much there is, `amount` what this call takes.
 
-    Counted is what was taken after `since`; all of it where that is None.
+    Counted is what was taken after `since`; all of it where that is None. A name has one window; what is past it goes.
     """
 
     name: str

@@ -2,6 +2,9 @@
 
 from datetime import timedelta
 
+from pydantic import JsonValue
+
+from state.canonical import canonical_json
 from state.contract import Rate, ToolContract
 from state.policy import Policy
 from state.ports import Bound
@@ -13,7 +16,11 @@ class RateMissing(LookupError):
 
 
 def bounds(contract: ToolContract, scope: Scope, request: RequestContext, policy: Policy) -> tuple[Bound, ...]:
-    """One bound per rate of the contract. Raises RateMissing: without its number a rate would bound nothing."""
+    """One bound per rate of the contract. Raises RateMissing: without its number a rate would bound nothing.
+
+    The name of a bound holds all that tells it from another, its window too: what is older than a window is not kept,
+    so two windows that shared a name would lose each other's counts.
+    """
     made = []
     for rate in contract.rates:
         most = policy.values.get(rate.policy_key)
@@ -21,7 +28,7 @@ def bounds(contract: ToolContract, scope: Scope, request: RequestContext, policy
             raise RateMissing(f"the policy record has no number {rate.policy_key}")
         made.append(
             Bound(
-                name=f"{rate.per}/{rate.counts}/{contract.name}/{rate.policy_key}/{_over(rate, scope, request)}",
+                name=_name(contract.name, rate, _over(rate, scope, request)),
                 policy_key=rate.policy_key,
                 most=most,
                 amount=contract.cost if rate.counts == "cost" else 1,
@@ -31,14 +38,19 @@ def bounds(contract: ToolContract, scope: Scope, request: RequestContext, policy
     return tuple(made)
 
 
-def _over(rate: Rate, scope: Scope, request: RequestContext) -> str:
+def _name(tool: str, rate: Rate, over: list[JsonValue]) -> str:
+    """JSON, so that no name of a tenant, a person or a thread reads as two others."""
+    return canonical_json([rate.per, rate.counts, rate.window_s, tool, rate.policy_key, *over]).decode()
+
+
+def _over(rate: Rate, scope: Scope, request: RequestContext) -> list[JsonValue]:
     """What is counted together. The owner of the thread counts as the actor: an approver acts for him."""
     match rate.per:
         case "decision":
-            return f"{scope.tenant}/{scope.thread}/{request.request_id}"
+            return [scope.tenant, scope.thread, request.request_id]
         case "turn":
-            return f"{scope.tenant}/{scope.thread}/{request.turn_index}"
+            return [scope.tenant, scope.thread, request.turn_index]
         case "actor":
-            return f"{scope.tenant}/{scope.principal.name}"
+            return [scope.tenant, scope.principal.name]
         case "tenant":
-            return scope.tenant
+            return [scope.tenant]

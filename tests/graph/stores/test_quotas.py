@@ -1,13 +1,17 @@
 """The contract of the port Quotas (X8): what calls took together never passes a bound, also across processes."""
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from graph.stores.engine import Database
 from graph.stores.quotas import SqlQuotas
+from state.checks.rates import bounds
+from state.contract import Rate
 from state.ports import Bound, Quotas
+from state.run import Principal, RequestContext, Scope
+from tests.desk import POLICY, Desk
 from tests.fakes import NOW, FakeQuotas
 
 HOUR = timedelta(hours=1)
@@ -55,3 +59,29 @@ def test_calls_at_once_do_not_share_the_rest(database: Database) -> None:
     with ThreadPoolExecutor(8) as pool:
         taken = list(pool.map(lambda n: quotas.take(f"c{n}", both if n % 2 else both[::-1], NOW), range(24)))
     assert (taken.count(None), quotas.used(both[0]), quotas.used(both[1])) == (5, 5, 5)
+
+
+def bounds_of(at: datetime, tenant: str = "t1", name: str = "mia@t1", thread: str = "T") -> dict[int, Bound]:
+    """The bounds of a tool with two rates of one value over two windows, each by its window."""
+    person = Principal(name=name, tenant=tenant, roles=("agent",))
+    windows = (60, 86_400)
+    rates = tuple(Rate(policy_key="calls", per="actor", window_s=window) for window in windows)
+    contract = Desk().contracts["lookup"].model_copy(update={"rates": rates})
+    request = RequestContext(
+        request_id="r", now=at, locale="en", message_id="m", turn_ref="ref", turn_index=1, parent=None
+    )
+    policy = POLICY.model_copy(update={"values": {"calls": 5}})
+    made = bounds(contract, Scope(principal=person, actor=person, thread=thread), request, policy)
+    return dict(zip(windows, made, strict=True))
+
+
+def test_a_short_window_forgets_nothing_that_a_long_one_of_the_same_value_counts(quotas: Quotas) -> None:
+    moments = [NOW + timedelta(minutes=2 * number) for number in range(20)]
+    taken = [quotas.take(f"c{at}", tuple(bounds_of(at).values()), at) is None for at in moments]
+    assert taken == [True] * 5 + [False] * 15
+    assert quotas.used(bounds_of(moments[-1])[86_400]) == 5
+
+
+def test_a_name_of_a_bound_is_read_in_one_way_only() -> None:
+    one, other = bounds_of(NOW, tenant="a", name="b/c")[60], bounds_of(NOW, tenant="a/b", name="c")[60]
+    assert one.name != other.name
