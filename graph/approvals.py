@@ -5,7 +5,8 @@
                                 or {..., "decision": "edit", "arguments": {all of the call's}}
 
 What a server's own routes return of a thread is the whole conversation, and that is its owner's. So an approver gets
-nothing there, and here the waiting calls and what became of those that were answered; everybody else gets nothing.
+nothing there, and here the waiting calls that ask one of his roles and what became of those he answered; everybody else
+gets nothing.
 Of two answers to one call the first counts, and the other is told by whom and when the call was decided.
 """
 
@@ -29,7 +30,7 @@ from starlette.routing import Route
 from graph.access_token import TokenRefused
 from graph.admission import ANSWER_FORM, BadInput, check_answers
 from graph.conversation import ANSWER_WAIT_S, NothingPending
-from graph.decided import already_decided
+from graph.decided import already_decided, is_asked
 from graph.doorkeeper import APPROVAL_SCHEME, Doorkeeper
 from graph.result import PendingCall
 from graph.stores.ownership import UnknownThread
@@ -81,7 +82,7 @@ def make_approvals(door: Doorkeeper, ledger: Ledger, log: DecisionLog) -> Starle
     async def look(request: Request) -> Approvals:
         scope = await asyncio.to_thread(_scope, door, request)
         async with get_client(api_key=None) as inside:
-            return (await _standing(inside, scope.thread)).shown
+            return (await _standing(inside, scope)).shown
 
     async def answer(request: Request) -> Approvals:
         scope = await asyncio.to_thread(_scope, door, request)
@@ -89,7 +90,7 @@ def make_approvals(door: Doorkeeper, ledger: Ledger, log: DecisionLog) -> Starle
         async with get_client(api_key=None) as inside:
             before = {row.claim.key for row in await asyncio.to_thread(ledger.rows, scope.tenant, scope.thread)}
             await inside.runs.join(scope.thread, await _answering(inside, request, scope, answers))
-            standing = await _standing(inside, scope.thread)
+            standing = await _standing(inside, scope)
         verdicts = await asyncio.to_thread(_decided, standing, scope)
         for call_id in answers:
             _refuse_second(call_id, verdicts, scope)
@@ -105,11 +106,11 @@ def make_approvals(door: Doorkeeper, ledger: Ledger, log: DecisionLog) -> Starle
         """The id of the run that answers. Where another answer is at work, it waits to see what that one decides."""
         until = time.monotonic() + ANSWER_WAIT_S
         while True:
-            standing = await _standing(inside, scope.thread)
+            standing = await _standing(inside, scope)
             unknown = sorted(answers.keys() - standing.asked.keys())
             if unknown:
                 verdicts = await asyncio.to_thread(_decided, standing, scope)
-                raise NothingPending(already_decided(unknown[0], verdicts) or _not_there(unknown[0], standing))
+                raise NothingPending(already_decided(unknown[0], verdicts, scope) or _not_there(unknown[0], standing))
             try:
                 # In a task of its own: the server leaves its caller in the context of whoever calls it in process.
                 return await asyncio.create_task(_begun(request.app, door, scope, _by_interrupt(answers, standing)))
@@ -167,18 +168,23 @@ async def _answers(request: Request) -> dict[str, Any]:
     return given
 
 
-async def _standing(inside: LangGraphClient, thread: str) -> _Standing:
-    """How a thread stands. Raises UnknownThread."""
+async def _standing(inside: LangGraphClient, scope: Scope) -> _Standing:
+    """How a thread stands, as far as whoever acts is asked. Raises UnknownThread."""
+    thread = scope.thread
     try:
         state = await inside.threads.get_state(thread)
     except NotFoundError:
         raise UnknownThread(thread) from None
-    waiting: list[Any] = [one for task in state["tasks"] for one in task["interrupts"]]
-    asked = {call["call_id"]: one["id"] for one in waiting for call in one["value"]["approvals"]}
-    pending = tuple(PendingCall.model_validate(call) for one in waiting for call in one["value"]["approvals"])
+    interrupts: list[Any] = [one for task in state["tasks"] for one in task["interrupts"]]
+    waiting = [
+        (one["id"], PendingCall.model_validate(call)) for one in interrupts for call in one["value"]["approvals"]
+    ]
+    own = [(interrupt_id, call) for interrupt_id, call in waiting if is_asked(scope, call)]
+    asked = {call.call_id: interrupt_id for interrupt_id, call in own}
+    pending = tuple(call for _, call in own)
     values: Any = state["values"] or {}
     ended = (values.get("task") or {}).get("status") or Status.FAILED
-    status = Status.NEEDS_APPROVAL if pending else Status(ended)
+    status = Status.NEEDS_APPROVAL if waiting else Status(ended)
     verdicts = VERDICTS.validate_python(values.get("verdicts") or ())
     settled = tuple(verdict for verdict in verdicts if not isinstance(verdict, NeedsApproval))
     return _Standing(Approvals(thread=thread, status=status, pending=pending), asked, settled, values.get("head"))
@@ -195,7 +201,7 @@ def _refuse_second(call_id: str, verdicts: tuple[Verdict, ...], scope: Scope) ->
         if verdict.call_id != call_id or not isinstance(verdict, Allowed | Denied) or verdict.approval is None:
             continue
         if verdict.approval.by != scope.actor.name:
-            raise NothingPending(already_decided(call_id, verdicts))
+            raise NothingPending(already_decided(call_id, verdicts, scope))
 
 
 def _by_interrupt(answers: Mapping[str, Any], standing: _Standing) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from graph.admission import check_question
 from graph.channels import Channels, StateUnreadable, read_channels
-from graph.decided import already_decided
+from graph.decided import already_decided, is_asked
 from graph.lap_seal import Sealing
 from graph.reading import Reading, waiting_calls
 from graph.result import DecisionShown, PendingCall, RunResult
@@ -101,7 +101,8 @@ class Conversation:
         self.identity.not_forgotten(scope)
         with self._run_lock.holding(thread, wait_s=ANSWER_WAIT_S):
             self.identity.not_forgotten(scope)  # as above
-            asked = {call.call_id: (interrupt_id, call) for interrupt_id, call in self._waiting(scope)}
+            waiting = self._waiting(scope)
+            asked = {call.call_id: (interrupt_id, call) for interrupt_id, call in waiting if is_asked(scope, call)}
             given: Any = answers  # whatever a caller of no types passes: it answers nothing, and is told so (H03)
             if not isinstance(given, Mapping) or not given:
                 there = ", ".join(sorted(asked)) or "nothing"
@@ -205,9 +206,11 @@ class Conversation:
         result = self._reading(scope).result(records, channels, pending)
         if scope.actor.name == scope.principal.name:
             return result
-        # An approver answers calls, and sees what became of those; the conversation they came from is the owner's.
+        # An approver sees the calls that ask him, and what became of those he answers; the conversation they came from
+        # is the owner's, and what else waits is other approvers'.
+        asked = tuple(call for call in result.pending if is_asked(scope, call))
         own = tuple(effect for effect in result.effects if effect.call_id in answered)
-        return result.model_copy(update={"answer": None, "decisions": (), "effects": own})
+        return result.model_copy(update={"answer": None, "pending": asked, "decisions": (), "effects": own})
 
     def _config(self, scope: Scope) -> RunnableConfig:
         return {"configurable": {"thread_id": scope.thread}}
@@ -239,6 +242,6 @@ class Conversation:
         settled = (verdict for verdict in channels.verdicts if not isinstance(verdict, NeedsApproval))
         filed = (verdict for _, record in self._named(scope, channels.head) for verdict in record.verdicts)
         allowed = ", ".join(pending) or "nothing: ask first"
-        return already_decided(call_id, (*settled, *filed)) or (
+        return already_decided(call_id, (*settled, *filed), scope) or (
             f"invalid decision: got call {call_id!s:.200}; pending on this thread: {allowed}"
         )

@@ -171,6 +171,6 @@ def test_an_approver_whom_only_a_contract_names_sees_and_answers_the_call(waitin
     assert done.status is Status.ANSWERED
 
 
-def test_who_is_named_by_another_contract_may_look_and_not_answer(waiting: Desk) -> None:
-    note = waiting.still_waits(waiting.answered("approve", as_=BOSS.name))
+def test_the_owner_sees_every_call_and_answers_none_that_does_not_ask_him(waiting: Desk) -> None:
+    note = waiting.still_waits(waiting.answered("approve", as_=AGENT.name))
     assert note == "invalid decision: this principal may not approve the call; the call is still pending"
