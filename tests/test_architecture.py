@@ -174,7 +174,8 @@ def test_the_locks_hold_what_the_project_declares() -> None:
     core = [*project["dependencies"], *text["dependency-groups"]["build"]]
     declared = {
         "requirements.lock": core,
-        "requirements-dev.lock": core + extras["dev"] + extras["studio"] + extras["evals"],
+        "requirements-dev.lock": core + extras["dev"] + extras["studio"],
+        "requirements-evals.lock": core + extras["dev"] + extras["studio"] + extras["evals"],
     }
 
     def found() -> Iterator[str]:
@@ -188,12 +189,14 @@ def test_the_locks_hold_what_the_project_declares() -> None:
     offences(found())
 
 
-def test_one_package_has_one_version_in_both_locks() -> None:
-    core, dev = pinned("requirements.lock"), pinned("requirements-dev.lock")
-    assert {name: versions for name, versions in core.items() if dev.get(name) != versions} == {}
+@pytest.mark.parametrize("wider", ["requirements-dev.lock", "requirements-evals.lock"])
+def test_one_package_has_one_version_in_all_locks(wider: str) -> None:
+    narrow = pinned("requirements.lock" if wider == "requirements-dev.lock" else "requirements-dev.lock")
+    held = pinned(wider)
+    assert {name: versions for name, versions in narrow.items() if held.get(name) != versions} == {}
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock", "requirements-evals.lock"])
 def test_a_lock_names_no_host_and_no_folder(lock: str) -> None:
     text = (ROOT / lock).read_text(encoding="utf-8")
     assert not re.search(r"://|^-|@ |(?<![\w.])/\w", text, re.MULTILINE)

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from nodes.execute.call import Ran
 from nodes.execute.step import Step
+from state.checks.known import still_trusted
 from state.ports import Artifacts, Clock, DecisionLog, NameTaken
 from state.tools import Observation
 
@@ -41,7 +42,7 @@ class Filing:
             artifact_ref=name,
             ref=ref,
             whole_ref=whole_ref,
-            trusted_fields=tuple(field.name for field in contract.output if field.trust == "system"),
+            trusted_fields=still_trusted(contract, fields, step.arguments, step.verdict.trace),
             total_bytes=projected.total_bytes,
             truncated=projected.truncated,
             effect=contract.effect,

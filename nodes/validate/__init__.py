@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
@@ -12,8 +12,10 @@ from nodes.validate.approval import Answered, answer_to, approval_request, asked
 from nodes.validate.case import Allow, Ask, Case, Deny
 from nodes.validate.edit import as_edited, edited_before, refused, stored
 from nodes.validate.opened import Opened, opened_effects
+from nodes.validate.provenance import Past, alike, past_of, rows_of
 from nodes.validate.rules import judge
 from state.checks.binding import arguments_digest, call_digest
+from state.checks.known import Row
 from state.checks.origin import Shown
 from state.checks.quote import unquoted
 from state.checks.rates import bounds
@@ -53,6 +55,17 @@ class Writes(Value):
 Pause = Callable[[dict[str, JsonValue]], Any]
 
 
+class _Given(NamedTuple):
+    """What all calls of a lap are judged by."""
+
+    shown: tuple[Shown, ...]
+    rows: tuple[Row, ...]
+    opened: Opened
+    read: tuple[Observation, ...]
+    changed: frozenset[str]
+    before: Past
+
+
 def make_validate(
     *,
     artifacts: Artifacts,
@@ -87,8 +100,11 @@ def make_validate(
                 opened = opened_effects(past, reads.request.parent, turn, rows, read_body)
                 read = tuple(seen for one in past if one.turn_index == turn for seen in one.observations)
                 changed = edited_before(past, turn, read_body)
+                before = past_of(past, turn, contracts, read_body)
+                rows_shown = rows_of(shown, contracts, scope.principal, before)
+                given = _Given(shown, rows_shown, opened, read, changed, before)
                 cases = {
-                    call.call_id: _case(call, calls[:ordinal], reads, scope, policy, shown, opened, read, changed)
+                    call.call_id: _case(call, calls[:ordinal], reads, scope, policy, given)
                     for ordinal, call in enumerate(calls)
                 }
                 pending = [verdict for verdict in reads.verdicts or () if isinstance(verdict, NeedsApproval)]
@@ -117,7 +133,7 @@ def make_validate(
         items = [item for item in _manifest(reads, scope).items if not in_tools(item)]
         items = [item for item in items if scheme(item.source) not in ("verdict", "edit", "decision")]
         texts = artifacts.get_all(scope.tenant, [item.ref for item in items])
-        return tuple(Shown(item.item_id, item.trust, texts[item.ref]) for item in items)
+        return tuple(Shown(item.item_id, item.trust, texts[item.ref], item.source) for item in items)
 
     def _past(calls: Sequence[ToolCall], reads: Reads, scope: Scope, policy: Policy) -> tuple[DecisionRecord, ...]:
         """The newest records, newest first, as many as two turns can have: the one before may have been cut off. Not
@@ -135,10 +151,7 @@ def make_validate(
         reads: Reads,
         scope: Scope,
         policy: Policy,
-        shown: tuple[Shown, ...],
-        opened: Opened,
-        read: tuple[Observation, ...],
-        changed: frozenset[str],
+        given: _Given,
     ) -> Case | None:
         contract = contracts.get(call.tool)
         if contract is None:
@@ -153,14 +166,16 @@ def make_validate(
             scope=scope,
             task=reads.task,
             policy=policy,
-            shown=shown,
+            shown=given.shown,
+            rows=given.rows,
             owns=dict(resources),
             holds=dict(preconditions),
             over=_over(contract, sum(before.tool == call.tool for before in earlier), reads, scope, policy),
-            opened=opened,
-            read=read,
+            opened=given.opened,
+            read=given.read,
             earlier=earlier,
-            changed=changed,
+            changed=given.changed,
+            alike=alike(contract, arguments, earlier, partial(artifacts.get, scope.tenant), given.before),
             digest=arguments_digest(call.tool, arguments),
             bound=call_digest(scope, reads.request.parent, call.call_id, arguments, contract, policy.version),
         )
@@ -182,7 +197,8 @@ def make_validate(
             rule=rule,
             policy_version=case.policy.version,
             bound=case.bound,
-            opened_by=case.opened.by,
+            trace=case.trace,
+            opened_by=case.opened.by if case.slot is not None or not case.by_words else None,
             slot=None if case.contract.effect is Effect.READ else case.slot,
             edited=edited,
             approval=approval,
@@ -199,10 +215,14 @@ def make_validate(
             case Allow():
                 return _allowed(case, rule)
             case Deny(reason=reason):
-                return Denied(call_id=call.call_id, rule=rule, reason=reason, policy_version=policy.version)
+                return Denied(
+                    call_id=call.call_id, rule=rule, reason=reason, policy_version=policy.version, trace=case.trace
+                )
             case Ask(reason=reason):
                 asked = approval_request(case, reason, now)
-                return NeedsApproval(call_id=call.call_id, rule=rule, policy_version=policy.version, request=asked)
+                return NeedsApproval(
+                    call_id=call.call_id, rule=rule, policy_version=policy.version, trace=case.trace, request=asked
+                )
 
     def _answered(
         reads: Reads,

@@ -9,7 +9,6 @@ from pydantic import JsonValue
 
 from nodes.validate.case import Case
 from state.canonical import canonical_json, digest
-from state.checks.origin import origin
 from state.checks.quote import quoted
 from state.policy import Policy
 from state.run import Scope
@@ -66,7 +65,8 @@ def shown_to_person(pending: NeedsApproval, case: Case) -> dict[str, JsonValue]:
         "approval_id": request.approval_id,
         "tool": case.contract.name,
         "arguments": case.arguments,
-        "origins": {name: list(origin(value, case.shown).item_ids) for name, value in case.arguments.items()},
+        "origins": {one.argument: list(one.item_ids) for one in case.trace},
+        "trace": [one.model_dump(mode="json") for one in case.trace],
         "effect": case.contract.effect.value,
         "reversible": case.contract.reversible,
         "reason": request.reason,

@@ -1,13 +1,18 @@
 """One call under judgement: everything a rule may look at, and nothing else."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from pydantic import JsonValue
 
 from nodes.validate.opened import Opened
+from nodes.validate.provenance import named, own_names
+from state.checks.known import Row
 from state.checks.origin import Shown
-from state.contract import ToolContract
+from state.checks.trace import Sources, traced
+from state.contract import Effect, ToolContract
 from state.domain import Holds, Owns
+from state.labels import Traced
 from state.policy import Policy
 from state.run import RequestContext, Scope
 from state.task import TaskState
@@ -22,7 +27,8 @@ class Case:
     `digest` names tool and arguments, `bound` this very call, and the claim of its effect. `opened` is what a plan of
     this turn opened, `read` what calls of this turn brought, `earlier` are the calls before it in the proposal. `over`
     names the policy values of the rates that this call would exceed. `changed` names the calls of this turn that a
-    person changed, as they were proposed; `typed` the arguments of this one that a person just wrote.
+    person changed, as they were proposed; `typed` the arguments of this one that a person just wrote. `rows` are the
+    fields that the request showed. `alike`: an effect of this turn had the same control arguments.
     """
 
     call: ToolCall
@@ -44,6 +50,25 @@ class Case:
     bound: str
     changed: frozenset[str] = frozenset()
     typed: frozenset[str] = frozenset()
+    rows: tuple[Row, ...] = ()
+    alike: bool = False
+
+    @cached_property
+    def sources(self) -> Sources:
+        """What the request showed, to be asked where a value comes from."""
+        return Sources(self.shown, self.rows, self.request.now.date(), own_names(self.scope.principal))
+
+    @cached_property
+    def trace(self) -> tuple[Traced, ...]:
+        """Where each argument comes from."""
+        return traced(self.contract, self.arguments, self.sources, self.typed)
+
+    @property
+    def by_words(self) -> bool:
+        """Whether the effect is opened by the user's own words of this turn, and by no plan."""
+        if self.contract.effect is Effect.READ or self.taken < self.opened.here[self.call.tool]:
+            return False
+        return named(self.contract.opens_when, self.shown, self.request.turn_index, self.request.now.date())
 
     @property
     def taken(self) -> int:

@@ -11,8 +11,15 @@ from jsonschema import Draft202012Validator, FormatChecker
 from pydantic import JsonValue
 
 from nodes.validate.case import Allow, Ask, Case, Deny, Finding
-from state.checks.origin import origin
-from state.context import Trust
+from nodes.validate.origins import (
+    argument_invented,
+    chosen_by_model,
+    effect_repeated,
+    foreign_link,
+    origin_unknown,
+    private_data_leaves,
+    untrusted_origin,
+)
 from state.contract import Effect
 
 
@@ -47,14 +54,6 @@ def resource_not_owned(case: Case) -> Finding | None:
     for parameter, kind, value in _resources(case):
         if not case.owns[kind](case.scope, str(value)):
             return Deny(f"argument {parameter} names no {kind} of this principal")
-    return None
-
-
-def argument_invented(case: Case) -> Finding | None:
-    """A resource id comes from something the request showed, or from the person who edits the call (X4)."""
-    for parameter, _, value in _resources(case):
-        if parameter not in case.typed and origin(value, case.shown).trust is None:
-            return Deny(f"argument {parameter} stands nowhere in the request")
     return None
 
 
@@ -93,17 +92,18 @@ def edited_by_person(case: Case) -> Finding | None:
 
 
 def effect_not_opened(case: Case) -> Finding | None:
-    """Side effects are off unless a plan lap without untrusted items opened them (X3)."""
-    if case.contract.effect is Effect.READ:
+    """Side effects are off unless a plan lap without untrusted items opened them, or the user's own words name them
+    where the contract says by which (X3)."""
+    if case.contract.effect is Effect.READ or case.taken < case.opened.here[case.call.tool] or case.by_words:
         return None
-    if case.taken >= case.opened.here[case.call.tool]:
-        return Deny("no plan of this turn opened this effect, or not so often")
-    return None
+    if case.contract.opens_when is not None:
+        return Ask("nothing that the user said in this turn names this effect, and no plan opened it")
+    return Deny("no plan of this turn opened this effect, or not so often")
 
 
 def done_on_another_branch(case: Case) -> Finding | None:
     """A plan's effect happens once however often its thread is forked: on the next branch a person is asked."""
-    if case.contract.effect is not Effect.READ and case.slot is None:
+    if case.contract.effect is not Effect.READ and case.slot is None and case.opened.here[case.call.tool]:
         return Ask("the effect of this plan was already done on another branch of the thread")
     return None
 
@@ -134,14 +134,6 @@ def over_limit(case: Case) -> Finding | None:
     return asked
 
 
-def untrusted_origin(case: Case) -> Finding | None:
-    """A resource id that only untrusted text shows needs a person (X4)."""
-    for parameter, _, value in _resources(case):
-        if parameter not in case.typed and origin(value, case.shown).trust is Trust.UNTRUSTED:
-            return Ask(f"argument {parameter} comes from untrusted text")
-    return None
-
-
 def needs_confirmation(case: Case) -> Finding | None:
     """High-impact operations need confirmation by contract, never by the model's confidence (X5)."""
     return Ask("this operation always needs a person's confirmation") if case.contract.confirm else None
@@ -153,7 +145,7 @@ def read_in_scope(case: Case) -> Finding | None:
 
 
 def write_opened(case: Case) -> Finding | None:
-    """A write that a plan opened and no rule above refused. Egress is never allowed without a person."""
+    """A write that a plan or the user's words opened and no rule above refused. Egress never goes without a person."""
     if case.contract.effect is Effect.WRITE:
         return Allow()
     return Ask("data would leave the system")
@@ -172,8 +164,13 @@ RULES: tuple[Callable[[Case], Finding | None], ...] = (
     effect_not_opened,
     done_on_another_branch,
     earlier_call_unsettled,
+    effect_repeated,
     over_limit,
     untrusted_origin,
+    origin_unknown,
+    chosen_by_model,
+    private_data_leaves,
+    foreign_link,
     needs_confirmation,
     read_in_scope,
     write_opened,

@@ -10,11 +10,12 @@ from state.context import Trust
 
 
 class Shown(NamedTuple):
-    """A text that the request showed, with who made it."""
+    """A text that the request showed, with who made it, and the source that its item names."""
 
     item_id: str
     trust: Trust
     text: str
+    source: str = ""
 
 
 class Origin(NamedTuple):

@@ -11,6 +11,7 @@ from nodes.execute import make_execute
 from state.checks.binding import arguments_digest, call_digest
 from state.context import Packed, Trust
 from state.contract import Effect
+from state.labels import Label, Traced
 from state.ports import Claim
 from state.verdict import Allowed, ApprovalRequest, NeedsApproval
 from state.work import (
@@ -28,29 +29,11 @@ from tests.nodes.parts import Parts, decision, observation
 from tests.nodes.validating import Validating
 
 REFUND: dict[str, JsonValue] = {"order": "A1", "amount": 50}
+ORDER_SAID = Traced(argument="order", label=Label.USER, item_ids=("objective",), chosen="named")
 
 
 def bound(parts: Parts, tool: str, arguments: dict[str, JsonValue], parent: str | None = None) -> str:
     return call_digest(SCOPE, parent, "c1", arguments, parts.desk.contracts[tool], POLICY.version)
-
-
-def test_an_allowed_call_is_sealed_for_exactly_this_call(parts: Parts) -> None:
-    (verdict,) = Validating(parts).run(parts.act(("c1", "lookup", {"order": "A1"})))
-    this = bound(parts, "lookup", {"order": "A1"})
-    assert verdict == Allowed(call_id="c1", rule="read_in_scope", policy_version="desk-1", bound=this)
-
-
-def test_an_allowed_effect_names_the_plan_lap_that_opened_it(parts: Parts) -> None:
-    (verdict,) = Validating(parts).run(parts.act(("c1", "refund", REFUND)), opened=["refund"])
-    head = parts.planned("refund")
-    assert verdict == Allowed(
-        call_id="c1",
-        rule="write_opened",
-        policy_version="desk-1",
-        bound=bound(parts, "refund", REFUND, head),
-        opened_by=head,
-        slot=0,
-    )
 
 
 def test_a_call_for_a_person_is_first_written_then_asked(parts: Parts) -> None:
@@ -66,7 +49,10 @@ def test_a_call_for_a_person_is_first_written_then_asked(parts: Parts) -> None:
         approver_roles=("lead",),
         reason="argument amount is over the limit refund_limit",
     )
-    assert verdict == NeedsApproval(call_id="c1", rule="over_limit", policy_version="desk-1", request=request)
+    trace = (ORDER_SAID, Traced(argument="amount", label=Label.NOWHERE))
+    assert verdict == NeedsApproval(
+        call_id="c1", rule="over_limit", policy_version="desk-1", trace=trace, request=request
+    )
     assert verdict.request.approval_id.startswith("apr-")
     assert validating.questions == []
 

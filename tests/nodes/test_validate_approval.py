@@ -58,6 +58,12 @@ def approval(waiting: Waiting, word: Any, by: str = "leo@t1") -> Approval:
     return Approval(approval_id=waiting.approval_id, decision=word, by=by, at=NOW)
 
 
+WHERE: list[dict[str, Any]] = [
+    {"argument": "vendor", "label": "untrusted", "item_ids": ["page"], "field": None, "chosen": None},
+    {"argument": "amount", "label": "nowhere", "item_ids": [], "field": None, "chosen": None},
+]
+
+
 def test_the_person_sees_the_call_and_where_it_comes_from(parts: Parts) -> None:
     waiting = Waiting(parts)
     shown = parts.manifest(("page", Trust.UNTRUSTED, "runbook/x", "pay vendor A"))
@@ -71,6 +77,7 @@ def test_the_person_sees_the_call_and_where_it_comes_from(parts: Parts) -> None:
                     "tool": "pay",
                     "arguments": {"vendor": "A", "amount": 120},
                     "origins": {"vendor": ["page"], "amount": []},
+                    "trace": WHERE,
                     "effect": "write",
                     "reversible": True,
                     "reason": "this operation always needs a person's confirmation",

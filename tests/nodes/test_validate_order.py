@@ -1,5 +1,6 @@
 """Which rule decides where several speak: their order, a no before asking, and the default."""
 
+from collections import Counter
 from dataclasses import replace
 from itertools import combinations
 
@@ -9,9 +10,13 @@ from nodes.validate import rules
 from nodes.validate.case import Allow, Ask, Case, Deny
 from nodes.validate.opened import Opened
 from nodes.validate.rules import RULES, judge
-from state.contract import Limit
+from state.checks.known import Cell, Row
+from state.checks.origin import Shown
+from state.context import Trust
+from state.contract import Limit, OutputField
+from state.labels import Argument, Label, Opens
 from tests.desk import Desk
-from tests.nodes.parts import decision
+from tests.nodes.parts import QUESTION, decision
 from tests.nodes.test_validate_rules import NOBODY, OVER, PAGE, PAY_BACK
 from tests.nodes.validating import case
 
@@ -30,12 +35,41 @@ def test_the_rules_stand_in_this_order() -> None:
         "effect_not_opened",
         "done_on_another_branch",
         "earlier_call_unsettled",
+        "effect_repeated",
         "over_limit",
         "untrusted_origin",
+        "origin_unknown",
+        "chosen_by_model",
+        "private_data_leaves",
+        "foreign_link",
         "needs_confirmation",
         "read_in_scope",
         "write_opened",
     ]
+
+
+ORDER = Row(
+    ("1-call-text",),
+    "toolrun://r/1",
+    "lookup",
+    (Cell(OutputField(name="order", trust="system"), "A1", Label.SERVER),),
+)
+CARD = Row(
+    ("2-call",),
+    "toolrun://r/2",
+    "get_card",
+    (Cell(OutputField(name="card_number", trust="own", private=True), "4111-1111", Label.OWN),),
+)
+# The user's turn opens what its words name, and says no order.
+NOTHING_SAID = (Shown("objective", Trust.USER, f"{QUESTION.split()[0]} it"),)
+
+
+def _noted(good: Case, audience: str, note: str) -> Case:
+    """The case with one more argument, a text that goes to others."""
+    parameters = dict(good.contract.parameters)
+    parameters["properties"] = {**parameters["properties"], "note": {"type": "string"}}  # type: ignore[dict-item]  # an object
+    contract = good.contract.model_copy(update={"parameters": parameters, "audience": audience})
+    return replace(good, contract=contract, arguments={**good.arguments, "note": note})
 
 
 def broken(good: Case, rule: str) -> Case:
@@ -50,7 +84,7 @@ def broken(good: Case, rule: str) -> Case:
         case "resource_not_owned":
             return replace(good, owns={"order": lambda scope, order: False})
         case "argument_invented":
-            return replace(good, shown=())
+            return replace(good, shown=(), rows=())
         case "precondition_unmet":
             needs = good.contract.model_copy(update={"requires": ("never",)})
             return replace(good, contract=needs, holds={"never": lambda scope, arguments, now: False})
@@ -59,17 +93,34 @@ def broken(good: Case, rule: str) -> Case:
         case "edited_by_person":
             return replace(good, changed=frozenset({good.digest}))
         case "effect_not_opened":
-            return replace(good, opened=Opened())
+            return replace(good, opened=Opened(), contract=good.contract.model_copy(update={"opens_when": None}))
         case "done_on_another_branch":
-            return replace(good, opened=replace(good.opened, free={}))
+            return replace(good, opened=Opened("plan", Counter({good.call.tool: 1})))
         case "earlier_call_unsettled":
             return replace(
                 good, opened=replace(good.opened, unsettled=frozenset({(good.call.tool, good.digest, "another")}))
             )
+        case "effect_repeated":
+            opens = Opens(stems=(("refund", QUESTION.split()[0].casefold()),))
+            return replace(
+                good, opened=Opened(), alike=True, contract=good.contract.model_copy(update={"opens_when": opens})
+            )
         case "over_limit":
             return replace(good, arguments={**good.arguments, "amount": 201})
         case "untrusted_origin":
-            return replace(good, shown=PAGE)
+            return replace(good, shown=(*PAGE, *NOTHING_SAID), rows=())
+        case "origin_unknown":
+            roles = {**good.contract.arguments, "amount": Argument(role="amount")}
+            contract = good.contract.model_copy(update={"arguments": roles})
+            return replace(good, contract=contract, arguments={**good.arguments, "amount": 7})
+        case "chosen_by_model":
+            roles = {**good.contract.arguments, "order": Argument(role="object")}
+            contract = good.contract.model_copy(update={"arguments": roles})
+            return replace(good, contract=contract, shown=NOTHING_SAID, rows=(ORDER, *good.rows))
+        case "private_data_leaves":
+            return replace(_noted(good, "external", "the card is 4111-1111"), rows=(*good.rows, CARD))
+        case "foreign_link":
+            return _noted(good, "internal", "see www.evil.example/x")
         case _:
             return replace(good, contract=good.contract.model_copy(update={"confirm": True}))
 

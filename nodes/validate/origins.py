@@ -1,0 +1,112 @@
+"""The rules for where arguments come from: control from whoever may decide, nothing carried out unasked (X4, S7)."""
+
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from nodes.validate.case import Ask, Case, Deny, Finding
+from state.checks.known import leaves
+from state.checks.meaning import address, plain, urls, words_of
+from state.checks.trace import suffices
+from state.contract import Effect
+from state.labels import FROM_A_FIELD, Argument, Label, Traced
+
+_SHORTEST_SECRET = 4  # characters below which a private value stands in any text by chance
+
+
+def argument_invented(case: Case) -> Finding | None:
+    """A resource id comes from something the request showed, or from the person who edits the call (X4)."""
+    for argument, trace in _decisive(case):
+        if trace.label is Label.NOWHERE and trace.argument in case.contract.resources and not argument.may_choose:
+            return Deny(f"argument {trace.argument} stands nowhere in the request")
+    return None
+
+
+def untrusted_origin(case: Case) -> Finding | None:
+    """What only untrusted text says decides nothing unasked: no target, amount or time, and no title (X4)."""
+    return _asked(case, Label.UNTRUSTED, "comes from untrusted text")
+
+
+def origin_unknown(case: Case) -> Finding | None:
+    """A control value that the model made up, or worked out, is shown to a person (X4)."""
+    return _asked(case, Label.NOWHERE, "stands nowhere in the request")
+
+
+def chosen_by_model(case: Case) -> Finding | None:
+    """A trusted field shows many values; which of them is meant, the user's words say, or a person (X4)."""
+    for argument, trace in _decisive(case):
+        strict = trace.argument in case.contract.arguments or not case.contract.reversible
+        if case.contract.effect is Effect.READ or not strict:
+            continue
+        if trace.label in FROM_A_FIELD and not suffices(argument, trace):
+            return Ask(f"argument {trace.argument} was chosen by the model: the user's words do not say which one")
+    return None
+
+
+def effect_repeated(case: Case) -> Finding | None:
+    """The words that open an effect open it once for the same target, amount and time (X3)."""
+    if case.alike and case.by_words:
+        return Ask("an effect of this turn did the same, with another text at most")
+    return None
+
+
+def private_data_leaves(case: Case) -> Finding | None:
+    """Private fields reach nobody outside unless the user's words name them (S7)."""
+    if case.contract.audience != "external":
+        return None
+    texts = [plain(text) for _, text in _texts(case)]
+    for row in case.rows:
+        for cell in row.cells:
+            if not cell.field.private or set(words_of(cell.field.name)) & case.sources.words.words:
+                continue
+            values = [plain(str(leaf)) for leaf in leaves(cell.value)]
+            if any(len(value) >= _SHORTEST_SECRET and value in text for value in values for text in texts):
+                return Ask(f"the private field {cell.field.name} would go to others")
+    return None
+
+
+def foreign_link(case: Case) -> Finding | None:
+    """A link that goes to people comes from the user or from a trusted field: a link is an order to whoever reads."""
+    if case.contract.audience == "none":
+        return None
+    for name, text in _texts(case):
+        if case.contract.role(name).role == "url":
+            continue
+        found = urls(text) - case.sources.words.urls
+        if found and not found <= _trusted_links(case):
+            return Ask(f"argument {name} holds a link that does not come from the user")
+    return None
+
+
+def _asked(case: Case, label: Label, why: str) -> Ask | None:
+    for argument, trace in _decisive(case):
+        if trace.label is label and not suffices(argument, trace):
+            return Ask(f"argument {trace.argument} {why}")
+    return None
+
+
+def _decisive(case: Case) -> Iterator[tuple[Argument, Traced]]:
+    """The arguments whose origin counts: of an effect those that decide or name; of a read the ids of resources, and
+    what can carry data out."""
+    for trace in sorted(case.trace, key=lambda one: one.argument):
+        argument = case.contract.role(trace.argument)
+        if (
+            case.contract.effect is not Effect.READ
+            or trace.argument in case.contract.resources
+            or argument.role == "url"
+        ):
+            yield argument, trace
+
+
+def _texts(case: Case) -> Iterator[tuple[str, str]]:
+    for name, value in case.arguments.items():
+        for leaf in leaves(value):
+            if isinstance(leaf, str):
+                yield name, leaf
+
+
+def _trusted_links(case: Case) -> frozenset[str]:
+    cells = (cell for row in case.rows for cell in row.cells if cell.label is not Label.UNTRUSTED)
+    held: list[JsonValue] = [leaf for cell in cells for leaf in leaves(cell.value)]
+    # A link inside a name is not the name: a field holds a link where it is one.
+    return frozenset(address(leaf) for leaf in held if isinstance(leaf, str) and urls(leaf) == {address(leaf)})

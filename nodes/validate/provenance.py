@@ -1,0 +1,115 @@
+"""What past laps say of where values came from: reads the model steered, values that came in untrusted (X4, S7)."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from state.canonical import digest
+from state.checks.known import Row, echo, known, leaves
+from state.checks.meaning import meaning, plain
+from state.checks.origin import Shown
+from state.checks.quote import unquoted
+from state.context import Trust
+from state.contract import Effect, ToolContract
+from state.labels import Label, Opens, Traced
+from state.record import DecisionRecord
+from state.run import Principal
+from state.tools import Observation
+from state.verdict import Accepted, Verdict
+from state.work import PROPOSAL, Act, ToolCall
+
+_MODELS_OWN = (Label.UNTRUSTED, Label.NOWHERE)
+
+
+class Past(NamedTuple):
+    """What earlier laps left to know: `steered` sources, `echoes` of untrusted values, and the `effects` of this turn
+    by tool and control arguments."""
+
+    steered: frozenset[str] = frozenset()
+    echoes: frozenset[str] = frozenset()
+    effects: frozenset[tuple[str, str]] = frozenset()
+
+
+def past_of(
+    past: Sequence[DecisionRecord], turn: int, contracts: Mapping[str, ToolContract], read: Callable[[str], str]
+) -> Past:
+    """What the records say of reads that the model steered, and of what was written and by whose word."""
+    steered: set[str] = set()
+    echoes: set[str] = set()
+    effects: set[tuple[str, str]] = set()
+    for record in past:
+        traces = {verdict.call_id: _trace(verdict) for verdict in record.verdicts}
+        for seen in record.observations:
+            if any(one.label in _MODELS_OWN for one in traces.get(seen.call_id, ())):
+                steered.add(seen.artifact_ref)
+        for seen, arguments in _written(record, read):
+            contract = contracts.get(seen.tool)
+            foreign = {one.argument for one in traces.get(seen.call_id, ()) if one.label in _MODELS_OWN}
+            values = (leaf for name in foreign for leaf in leaves(arguments.get(name)))
+            echoes |= {text for leaf in values if (text := echo(leaf)) is not None}
+            if contract is not None and record.turn_index == turn:
+                effects.add((seen.tool, control_digest(contract, arguments)))
+    return Past(frozenset(steered), frozenset(echoes), frozenset(effects))
+
+
+def rows_of(
+    shown: Sequence[Shown], contracts: Mapping[str, ToolContract], principal: Principal, past: Past
+) -> tuple[Row, ...]:
+    """The fields that a request showed, with their labels."""
+    return known(shown, contracts, own_names=own_names(principal), steered=past.steered, echoes=past.echoes)
+
+
+def own_names(principal: Principal) -> frozenset[str]:
+    """The names by which a server says that the principal wrote something."""
+    return frozenset(plain(name) for name in (principal.name, *principal.subjects))
+
+
+def control_digest(contract: ToolContract, arguments: Mapping[str, JsonValue]) -> str:
+    """Names what a call does, to whom, when and how much: two that differ in their texts alone do the same."""
+    return digest({name: value for name, value in arguments.items() if contract.role(name).control})
+
+
+def alike(
+    contract: ToolContract,
+    arguments: Mapping[str, JsonValue],
+    earlier: Iterable[ToolCall],
+    read: Callable[[str], str],
+    past: Past,
+) -> bool:
+    """Whether an effect of this turn, done or proposed before this one, had the same control arguments."""
+    if contract.effect is Effect.READ or contract.opens_when is None:
+        return False
+    others = (unquoted(one.arguments, read) for one in earlier if one.tool == contract.name)
+    beside = {(contract.name, control_digest(contract, one)) for one in others}
+    return (contract.name, control_digest(contract, arguments)) in past.effects | beside
+
+
+def named(opens: Opens | None, shown: Iterable[Shown], turn: int, today: date) -> bool:
+    """Whether the user's words of this turn name the effect: one word of each group stands in them."""
+    if opens is None:
+        return False
+    turns = [item.text for item in shown if item.trust is Trust.USER and item.source in ("", f"turn://{turn}")]
+    said = meaning("\n".join(turns), today)
+
+    def has(stem: str) -> bool:
+        return stem in said.plain if " " in stem else any(word.startswith(stem) for word in said.words)
+
+    return all(any(has(stem) for stem in group) for group in opens.stems)
+
+
+def _trace(verdict: Verdict) -> tuple[Traced, ...]:
+    return () if isinstance(verdict, Accepted) else verdict.trace
+
+
+def _written(record: DecisionRecord, read: Callable[[str], str]) -> Iterator[tuple[Observation, dict[str, JsonValue]]]:
+    """The effects of a lap with their arguments, as they were done."""
+    done = {seen.call_id: seen for seen in record.observations if seen.effect is not Effect.READ}
+    if not done or record.proposal_ref is None:
+        return
+    proposal = PROPOSAL.validate_json(read(record.proposal_ref))
+    edits = {one.call_id: one.edited for one in record.verdicts if one.verdict == "allowed" and one.edited is not None}
+    for call in proposal.calls if isinstance(proposal, Act) else ():
+        if call.call_id in done:
+            yield done[call.call_id], unquoted(edits.get(call.call_id, call.arguments), read)

@@ -1,0 +1,156 @@
+"""The fields that a request showed, each with its label, read back from the blocks of observations.
+
+A result stands in a request as one or two blocks: what the server made, and what others can write. Both are JSON; what
+is not (a summary, say) is a text like any other and has the trust of its item.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from state.checks.meaning import plain
+from state.checks.origin import Shown
+from state.context import Trust
+from state.contract import RESERVED, OutputField, ToolContract
+from state.labels import Label, Traced
+
+SOURCE = "toolrun://"
+_SHORTEST_ECHO = 4  # characters below which a value says nothing of where it came from
+
+
+class Cell(NamedTuple):
+    """One value of a row, under its field of the contract, and its label."""
+
+    field: OutputField
+    value: JsonValue
+    label: Label
+
+
+class Row(NamedTuple):
+    """One result, or one row of a list. `steered`: what the model put into the read decided which rows there are."""
+
+    item_ids: tuple[str, ...]
+    source: str
+    tool: str
+    cells: tuple[Cell, ...]
+    steered: bool = False
+
+
+def known(
+    shown: Sequence[Shown],
+    contracts: Mapping[str, ToolContract],
+    *,
+    own_names: frozenset[str] = frozenset(),
+    steered: frozenset[str] = frozenset(),
+    echoes: frozenset[str] = frozenset(),
+) -> tuple[Row, ...]:
+    """The rows that a request showed.
+
+    `own_names` are the principal's names, by which the server says who wrote a row. `steered` names the sources whose
+    read had arguments of the model's own. `echoes` are values that came in as untrusted: wherever they stand, they are.
+    """
+    by_source: dict[str, list[tuple[Shown, dict[str, JsonValue]]]] = {}
+    for item in shown:
+        if item.source.startswith(SOURCE) and (body := _body(item.text)) is not None:
+            by_source.setdefault(item.source, []).append((item, body))
+    made: list[Row] = []
+    for source, blocks in by_source.items():
+        tool = str(blocks[0][1].get("tool", ""))
+        contract = contracts.get(tool)
+        ids = tuple(item.item_id for item, _ in blocks)
+        turned = source in steered or any(body.get("truncated") is True for _, body in blocks)
+        for parts in _rows([(item.trust, body) for item, body in blocks]):
+            cells = _cells(parts, contract, own_names)
+            made.append(Row(ids, source, tool, tuple(_echoed(cell, echoes) for cell in cells), turned))
+    return tuple(made)
+
+
+def leaves(value: JsonValue) -> Iterator[JsonValue]:
+    """The values in a value, names of objects included: they may be anybody's."""
+    match value:
+        case dict():
+            for name, inner in value.items():
+                yield name
+                yield from leaves(inner)
+        case list():
+            for inner in value:
+                yield from leaves(inner)
+        case None:
+            return
+        case _:
+            yield value
+
+
+def still_trusted(
+    contract: ToolContract, body: Mapping[str, JsonValue], arguments: Mapping[str, JsonValue], trace: Sequence[Traced]
+) -> tuple[str, ...]:
+    """The fields of a result that are trusted: those of the contract, but for the ones that repeat what came in with
+    the call as untrusted, or as the model's own."""
+    foreign = {one.argument for one in trace if one.label in (Label.UNTRUSTED, Label.NOWHERE)}
+    came_in = (echo(leaf) for name in foreign for leaf in leaves(arguments.get(name)))
+    echoes = frozenset(text for text in came_in if text is not None)
+    rows = body.get("rows")
+    objects = [body, *(row for row in (rows if isinstance(rows, list) else []) if isinstance(row, dict))]
+    return tuple(
+        field.name
+        for field in contract.output
+        if field.label is not Label.UNTRUSTED and not any(repeats(one.get(field.name), echoes) for one in objects)
+    )
+
+
+def echo(value: JsonValue) -> str | None:
+    """A value as it is recognised where it comes back; None for one that is too short to tell, or no text."""
+    return plain(value) if isinstance(value, str) and len(value.strip()) >= _SHORTEST_ECHO else None
+
+
+def repeats(value: JsonValue, echoes: frozenset[str]) -> bool:
+    """Whether one of these values stands anywhere in a value."""
+    if not echoes:
+        return False
+    texts = [plain(leaf) for leaf in leaves(value) if isinstance(leaf, str)]
+    return any(one in text for text in texts for one in echoes)
+
+
+def _body(text: str) -> dict[str, JsonValue] | None:
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _rows(blocks: list[tuple[Trust, dict[str, JsonValue]]]) -> Iterator[list[tuple[Trust, dict[str, JsonValue]]]]:
+    """The blocks of one result taken apart into its rows: the parts of a row stand at the same place of each block."""
+    lists = [(trust, body["rows"]) for trust, body in blocks if isinstance(body.get("rows"), list)]
+    alone = [(trust, {name: value for name, value in body.items() if name != "rows"}) for trust, body in blocks]
+    if not lists:
+        yield alone
+        return
+    for place in range(max(len(rows) for _, rows in lists if isinstance(rows, list))):
+        parts = [(trust, rows[place]) for trust, rows in lists if isinstance(rows, list) and place < len(rows)]
+        yield [(trust, row) for trust, row in parts if isinstance(row, dict)]
+
+
+def _cells(
+    parts: list[tuple[Trust, dict[str, JsonValue]]], contract: ToolContract | None, own_names: frozenset[str]
+) -> Iterator[Cell]:
+    trusted = {name: value for trust, fields in parts if trust is not Trust.UNTRUSTED for name, value in fields.items()}
+    for trust, fields in parts:
+        for name, value in fields.items():
+            if name in RESERVED:
+                continue
+            field = (contract.field(name) if contract else None) or OutputField(name=name)
+            label = Label.UNTRUSTED
+            if trust is not Trust.UNTRUSTED:
+                label = field.label if field.label is not Label.UNTRUSTED else Label.SERVER
+            elif field.own_if is not None and plain(str(trusted.get(field.own_if, ""))) in own_names:
+                label = Label.OWN
+            yield Cell(field, value, label)
+
+
+def _echoed(cell: Cell, echoes: frozenset[str]) -> Cell:
+    if cell.label is Label.UNTRUSTED or not repeats(cell.value, echoes):
+        return cell
+    return cell._replace(label=Label.UNTRUSTED)

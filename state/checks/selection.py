@@ -1,0 +1,197 @@
+"""Whether the user's own words choose a value that a trusted field shows, computed anew by code (X4).
+
+A model picks ids from lists; a hijacked one picks another. So an id counts where the user's words describe its row in a
+way that fits no other row as well: by what its trusted fields say, as the largest or oldest, or as one of all. A twin,
+or a decoy that the words fit too, leaves the choice open, and then a person makes it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+from pydantic import JsonValue
+
+from state.checks.dates import moment
+from state.checks.known import Cell, Row, leaves
+from state.checks.meaning import Meaning, number, plain, words_of
+from state.labels import Label
+
+Choice = Literal["described", "extreme", "all"]
+_ALL = frozenset({"all", "every", "each", "both", "everyone", "everybody", "todos", "todas", "cada", "ambos"})
+_Mention = tuple[str, str]
+
+
+class _Thing(NamedTuple):
+    """One thing that rows show: its trusted cells, what of them the words mention, and mention whole."""
+
+    cells: tuple[Cell, ...]
+    mentioned: frozenset[_Mention]
+    whole: frozenset[_Mention]
+    named: bool
+    listed: bool
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The choices that a user's words make among the rows that a request showed."""
+
+    words: Meaning
+    rows: Sequence[Row]
+    own_names: frozenset[str] = frozenset()
+    _things: dict[tuple[str, str], dict[str, _Thing]] = field(default_factory=dict, compare=False, repr=False)
+
+    def choice(self, value: JsonValue, row: Row, cell: Cell) -> Choice | None:
+        """How the words choose this value, which stands in this cell; None where they do not, or not it alone."""
+        things = self._of(row, cell)
+        one = things.get(_key(value))
+        if one is None or not one.listed:
+            return None
+        others = [thing for key, thing in things.items() if key != _key(value)]
+        orders = self._orders(things.values())
+        if orders:
+            if any(_extreme(order, one, others) for order in orders):
+                return "extreme"
+            if not (one.named and _unlike(one, others)):
+                return self._all(cell, one, others)
+            return "described"
+        if one.mentioned and _unlike(one, others):
+            return "described"
+        return self._all(cell, one, others)
+
+    def _all(self, cell: Cell, one: _Thing, others: Sequence[_Thing]) -> Choice | None:
+        """All of a kind are meant: of those that the words narrow down to, where they do."""
+        kind = cell.field.identifies
+        if kind is None or not self.words.words & _ALL or not self.words.words & {kind, f"{kind}s", f"{kind}es"}:
+            return None
+        return "all" if not any(one.whole < other.whole for other in others) else None
+
+    def _orders(self, things: Iterable[_Thing]) -> list[tuple[str, int]]:
+        """The fields that a superlative of the words orders by: 1 the most, -1 the least."""
+        found: dict[tuple[str, int], None] = {}
+        for thing in things:
+            for cell in thing.cells:
+                for words, sign in ((cell.field.most, 1), (cell.field.least, -1)):
+                    if any(self._says_word(word) for word in words):
+                        found[cell.field.name, sign] = None
+        return list(found)
+
+    def _says_word(self, word: str) -> bool:
+        return self.words.holds(word) if " " in word else word in self.words.words
+
+    def _of(self, row: Row, cell: Cell) -> dict[str, _Thing]:
+        """Every thing that the same kind of field shows, by the value that identifies it."""
+        kind = cell.field.identifies
+        name = ("kind", kind) if kind else (row.tool, cell.field.name)
+        if name not in self._things:
+            gathered: dict[str, list[tuple[Row, Cell]]] = {}
+            for one in self.rows:
+                for other in one.cells:
+                    same = other.field.identifies == kind if kind else (one.tool, other.field.name) == name
+                    if same and other.label is not Label.UNTRUSTED:
+                        for leaf in leaves(other.value):
+                            gathered.setdefault(_key(leaf), []).append((one, other))
+            # The principal is no candidate: who else stands in a row is meant.
+            self._things[name] = {
+                key: self._thing(key, found) for key, found in gathered.items() if key not in self.own_names
+            }
+        return self._things[name]
+
+    def _thing(self, key: str, found: Sequence[tuple[Row, Cell]]) -> _Thing:
+        own = Cell(found[0][1].field, key, found[0][1].label)
+        several = any(isinstance(cell.value, list | dict) for _, cell in found)
+        rows = [row for row, _ in found]
+        # A list in one cell names many things: what stands beside it describes all of them.
+        beside = [] if several else [cell for row in rows for cell in row.cells if cell.label is not Label.UNTRUSTED]
+        cells = (own, *(cell for cell in beside if cell.field.name != own.field.name))
+        said = [self._mention(cell) for cell in cells]
+        mentioned = frozenset(mention for mentions, _ in said for mention in mentions)
+        whole = frozenset(mention for mentions, all_of_it in said if all_of_it for mention in mentions)
+        return _Thing(
+            cells, mentioned, whole, any(all_of_it for _, all_of_it in said), not all(row.steered for row in rows)
+        )
+
+    def _mention(self, cell: Cell) -> tuple[frozenset[_Mention], bool]:
+        """What of a cell stands in the words, and whether all of it does."""
+        mentions: set[_Mention] = set()
+        whole = False
+        for leaf in leaves(cell.value):
+            if isinstance(leaf, bool):
+                continue
+            if isinstance(leaf, int | float):
+                if number(leaf) in self.words.numbers:
+                    mentions.add(("number", str(number(leaf))))
+                    whole = True
+                continue
+            text = str(leaf)
+            when = moment(text)
+            if when is not None:
+                if self.words.time.says_day(when[0]) and (self.words.time.days or self.words.time.weekdays):
+                    mentions.add(("day", when[0].isoformat()))
+                    if when[1] is not None and when[1] in self.words.time.hours:
+                        mentions.add(("hour", when[1].isoformat()))
+                continue
+            parts = words_of(text)
+            run = _longest_run(parts, self.words.sequence)
+            mentions |= {("word", word) for word in run}
+            whole = whole or (bool(parts) and len(run) == len(parts)) or self.words.says(text)
+        return frozenset(mentions), whole
+
+
+def _unlike(one: _Thing, others: Sequence[_Thing]) -> bool:
+    """Whether what the words say of a thing fits no other as well, and names no other whole."""
+    for other in others:
+        if one.mentioned <= other.mentioned:
+            return False
+        if other.mentioned and other.mentioned < one.mentioned and other.named and not one.named:
+            return False
+    return True
+
+
+def _extreme(order: tuple[str, int], one: _Thing, others: Sequence[_Thing]) -> bool:
+    """Whether a thing is the one with the most or least among all that the words narrow down to."""
+    name, sign = order
+    rivals = [other for other in others if other.whole >= one.whole]
+    if any(other.whole > one.whole for other in others):
+        return False
+    own = _rank(one, name)
+    if own is None:
+        return False
+    ranks = [_rank(rival, name) for rival in rivals]
+    return all(rank is not None and sign * own > sign * rank for rank in ranks)
+
+
+def _rank(thing: _Thing, name: str) -> Decimal | None:
+    """A thing's place by a field: its number, or its moment in seconds."""
+    for cell in thing.cells:
+        if cell.field.name == name and not isinstance(cell.value, list | dict | bool):
+            value = number(cell.value)
+            if value is not None:
+                return value
+            when = moment(str(cell.value))
+            if when is not None:
+                day, hour = when
+                return Decimal(day.toordinal() * 86_400 + (hour.hour * 3_600 + hour.minute * 60 if hour else 0))
+    return None
+
+
+def _key(value: JsonValue) -> str:
+    exact = number(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return str(exact) if exact is not None else plain(str(value))
+
+
+def _longest_run(parts: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+    """The longest part of a name that the words say in one go: scattered words name nothing."""
+    best: tuple[str, ...] = ()
+    for start in range(len(parts)):
+        for place, word in enumerate(words):
+            length = 0
+            while (
+                start + length < len(parts)
+                and place + length < len(words)
+                and parts[start + length] == words[place + length]
+            ):
+                length += 1
+            if word == parts[start] and length > len(best):
+                best = tuple(parts[start : start + length])
+    return best

@@ -1,0 +1,232 @@
+"""Where each argument of a call comes from, by meaning and by whole typed value, and whether that suffices (X4)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+from pydantic import JsonValue
+
+from state.checks.known import Row, leaves
+from state.checks.meaning import Meaning, address, meaning, number, plain, words_of
+from state.checks.origin import Shown
+from state.checks.selection import Selection
+from state.context import Trust
+from state.contract import ToolContract
+from state.labels import BY_THE_PRINCIPAL, FROM_A_FIELD, Argument, Label, Traced, joined
+
+_TURN = "turn://"
+_OWN_WORDS = frozenset({"me", "myself", "mine", "my", "own", "mi", "mí"})
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a request showed: texts, and the rows of observations with their labels."""
+
+    shown: tuple[Shown, ...]
+    rows: tuple[Row, ...]
+    today: date
+    own_names: frozenset[str] = frozenset()
+
+    @cached_property
+    def words(self) -> Meaning:
+        """The user's own words in every turn that was shown."""
+        return meaning("\n".join(item.text for item in self._turns), self.today)
+
+    @cached_property
+    def selection(self) -> Selection:
+        return Selection(self.words, self.rows, self.own_names)
+
+    @cached_property
+    def _turns(self) -> tuple[Shown, ...]:
+        return tuple(item for item in self.shown if item.trust is Trust.USER and _by_the_user(item))
+
+    @cached_property
+    def _records(self) -> tuple[tuple[Shown, Meaning], ...]:
+        """What our state and the system of record say beside the results of calls."""
+        rows = {name for row in self.rows for name in row.item_ids}
+        found = [item for item in self.shown if item.item_id not in rows and item.trust in (Trust.SYSTEM, Trust.USER)]
+        return tuple((item, meaning(item.text, self.today)) for item in found if item not in self._turns)
+
+    @cached_property
+    def _foreign(self) -> tuple[tuple[Shown, Meaning], ...]:
+        return tuple((item, meaning(item.text, self.today)) for item in self.shown if item.trust is Trust.UNTRUSTED)
+
+    def in_turns(self, value: JsonValue, argument: Argument) -> tuple[str, ...]:
+        """The user's turns that say a value."""
+        found = (item for item in self._turns if meaning(item.text, self.today).says(value, argument.role))
+        return tuple(item.item_id for item in found)
+
+    def in_records(self, value: JsonValue, argument: Argument) -> Iterator[Shown]:
+        return (item for item, text in self._records if text.says(value, argument.role))
+
+    def in_foreign(self, value: JsonValue, argument: Argument) -> Iterator[Shown]:
+        return (item for item, text in self._foreign if text.says(value, argument.role))
+
+
+def traced(
+    contract: ToolContract, arguments: Mapping[str, JsonValue], sources: Sources, typed: frozenset[str] = frozenset()
+) -> tuple[Traced, ...]:
+    """The trace of a call's arguments, in their order. `typed` are those that a person just wrote."""
+    found = {
+        name: Traced(argument=name, label=Label.USER, chosen="named")
+        if name in typed
+        else _argument(contract, name, value, sources)
+        for name, value in arguments.items()
+    }
+    anchors = {
+        _norm(leaf)
+        for name, value in arguments.items()
+        if contract.role(name).role in ("target", "object") and (found[name].label is Label.USER or found[name].chosen)
+        for leaf in leaves(value)
+    }
+    return tuple(
+        _related(contract.role(name), value, found[name], anchors, sources) for name, value in arguments.items()
+    )
+
+
+def suffices(argument: Argument, trace: Traced) -> bool:
+    """Whether an origin suffices for what an argument decides: a trusted field's where the user's words choose it."""
+    if not argument.control:
+        return argument.role == "payload" or trace.label not in (Label.UNTRUSTED, Label.NOWHERE)
+    if trace.label is Label.NOWHERE:
+        return argument.may_choose
+    chosen = trace.chosen is not None or argument.may_choose
+    return trace.label in BY_THE_PRINCIPAL or (trace.label in FROM_A_FIELD and chosen)
+
+
+def _argument(contract: ToolContract, name: str, value: JsonValue, sources: Sources) -> Traced:
+    argument = contract.role(name)
+    if value is None or _default(contract, name, value) or _harmless(argument, value):
+        return Traced(argument=name, label=Label.STATE)
+    if isinstance(value, bool):
+        said = any(word.startswith(name.split("_")[0]) for word in sources.words.words)
+        return Traced(argument=name, label=Label.USER if value and said else Label.NOWHERE)
+    parts = [_value(argument, leaf, sources) for leaf in leaves(value)] if isinstance(value, list | dict) else None
+    if parts is None:
+        parts = [_value(argument, value, sources)]
+    label = joined(part.label for part in parts)
+    chosen = {part.chosen for part in parts if part.label in FROM_A_FIELD}
+    return Traced(
+        argument=name,
+        label=label,
+        item_ids=tuple(dict.fromkeys(item for part in parts for item in part.item_ids)),
+        field=next((part.field for part in parts if part.label is label), None),
+        # Several were chosen only where each was.
+        chosen=None if None in chosen else next((part.chosen for part in parts if part.label is label), None),
+    )
+
+
+def _value(argument: Argument, value: JsonValue, sources: Sources) -> Traced:
+    """The trace of one value, under no name."""
+    stems = argument.means.get(str(value), ())
+    if any(word.startswith(stem) for stem in stems for word in sources.words.words):
+        return Traced(argument="", label=Label.USER, chosen="named")
+    if turns := sources.in_turns(value, argument):
+        return Traced(argument="", label=Label.USER, item_ids=turns, chosen="named")
+    foreign = tuple(item.item_id for item in sources.in_foreign(value, argument))
+    records = list(sources.in_records(value, argument))
+    if records:
+        # What is held about the principal does not say that the principal wants it sent there.
+        wanted = argument.role != "target" or bool(sources.words.words & _OWN_WORDS)
+        return Traced(
+            argument="",
+            label=Label.PRINCIPAL if wanted else Label.SERVER,
+            item_ids=tuple(item.item_id for item in records),
+            chosen="named" if wanted else None,
+        )
+    fields = _in_fields(argument, value, sources)
+    if fields is not None:
+        return fields
+    if argument.role == "title" and (made := _made_of(value, sources)) is not None:
+        return made
+    if foreign:
+        return Traced(argument="", label=Label.UNTRUSTED, item_ids=foreign)
+    return Traced(argument="", label=Label.NOWHERE)
+
+
+def _in_fields(argument: Argument, value: JsonValue, sources: Sources) -> Traced | None:
+    """The trusted fields that hold a value whole, and the choice that the user's words make there."""
+    wanted, found = _norm(value), None
+    for row in sources.rows:
+        for cell in row.cells:
+            # An id is no amount, though both are numbers.
+            if cell.label is Label.UNTRUSTED or (argument.role == "amount" and cell.field.identifies is not None):
+                continue
+            if all(_norm(leaf) != wanted for leaf in leaves(cell.value)) and not _same_day(argument, value, cell.value):
+                continue
+            if argument.kind is not None and cell.field.identifies not in (argument.kind, None):
+                continue
+            chosen = sources.selection.choice(value, row, cell) if argument.control else None
+            one = Traced(
+                argument="",
+                label=cell.label,
+                item_ids=row.item_ids,
+                field=f"{row.tool}.{cell.field.name}",
+                chosen=chosen,
+            )
+            if chosen is not None:
+                return one
+            found = found or one
+    return found
+
+
+def _made_of(value: JsonValue, sources: Sources) -> Traced | None:
+    """A name that is made of the user's words and of what trusted fields say; None where a word of it is neither's."""
+    missing = set(words_of(str(value))) - sources.words.words
+    labels: list[Label] = [Label.USER]
+    ids: list[str] = []
+    for row in sources.rows:
+        for cell in row.cells:
+            if cell.label is Label.UNTRUSTED or not missing:
+                continue
+            found = missing & {word for leaf in leaves(cell.value) for word in words_of(str(leaf))}
+            if found:
+                missing -= found
+                labels.append(cell.label)
+                ids += row.item_ids
+    return None if missing else Traced(argument="", label=joined(labels), item_ids=tuple(dict.fromkeys(ids)))
+
+
+def _related(argument: Argument, value: JsonValue, found: Traced, anchors: set[str], sources: Sources) -> Traced:
+    """An amount or a time of the very row that the user's words chose for this call: it belongs to what was asked."""
+    if argument.role not in ("amount", "time", "day") or found.label not in FROM_A_FIELD or found.chosen or not anchors:
+        return found
+    wanted = _norm(value)
+    for row in sources.rows:
+        held = {_norm(leaf) for cell in row.cells if cell.label is not Label.UNTRUSTED for leaf in leaves(cell.value)}
+        if wanted in held and held & anchors and not row.steered:
+            return found.model_copy(update={"chosen": "related", "item_ids": row.item_ids})
+    return found
+
+
+def _default(contract: ToolContract, name: str, value: JsonValue) -> bool:
+    properties = contract.parameters.get("properties")
+    schema = properties.get(name) if isinstance(properties, dict) else None
+    if not isinstance(schema, dict) or "default" not in schema:
+        return False
+    return schema["default"] == value and type(schema["default"]) is type(value)
+
+
+def _harmless(argument: Argument, value: JsonValue) -> bool:
+    return any(type(one) is type(value) and one == value for one in argument.harmless)
+
+
+def _same_day(argument: Argument, value: JsonValue, held: JsonValue) -> bool:
+    """Whether a field holds the moment, or the day, of a value."""
+    if argument.role not in ("time", "day") or not isinstance(value, str) or not isinstance(held, str):
+        return False
+    size = 10 if argument.role == "day" else 16
+    return len(held) >= 10 and value.replace("T", " ")[:size] == held.replace("T", " ")[:size]
+
+
+def _norm(value: JsonValue) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(number(value))
+    text = plain(str(value))
+    return address(text) if text.startswith(("http://", "https://", "www.")) else text
+
+
+def _by_the_user(item: Shown) -> bool:
+    """Facts may be in the user's words too, written at another time and for something else."""
+    return not item.source or item.source.startswith(_TURN)
