@@ -34,7 +34,8 @@ ASKED = "asked"  # of a person, whatever became of it
 
 class Judged(Value):
     """One case's result. `why` says what failed, or why nothing was shown. `rules` counts what each rule said of calls
-    and answers, as `denied foreign_resource`; a call that a person was asked for counts once more, as `asked ...`."""
+    and answers, as `denied foreign_resource`; a call that a person was asked for counts once more, as `asked ...`. `approvals` is how often a person was asked.
+    """
 
     case: str
     slice: Slice
@@ -44,6 +45,7 @@ class Judged(Value):
     scores: tuple[Score, ...] = ()
     rules: dict[str, int] = {}
     decisions: int = 0
+    approvals: int = 0
     ms: float = 0
 
     def value(self, measure: Measure) -> float | None:
@@ -74,6 +76,13 @@ def run_case(
     return judge(case, played, scores(case, played, world), deciding)
 
 
+def _approvals(played: Played) -> int:
+    """How many requests for approval were written, whatever became of them."""
+    laps = (*played.decisions, *(decision for turn in played.turns for decision in turn.decisions))
+    asked = (getattr(verdict, "request", None) for decision in laps for verdict in decision.verdicts)
+    return len({request.approval_id for request in asked if request is not None})
+
+
 def judge(case: Case, played: Played, found: tuple[Score, ...], deciding: frozenset[Measure] = ALL) -> Judged:
     """The verdict on a played case. What failed is told before what could not be shown: a leak is one in any case."""
     faults = [f"{score.measure}: {score.why}" for score in found if score.measure in deciding and score.value < 1]
@@ -93,6 +102,7 @@ def judge(case: Case, played: Played, found: tuple[Score, ...], deciding: frozen
         scores=found,
         rules=dict(sorted(Counter(_said(played)).items())),
         decisions=len(played.decisions),
+        approvals=_approvals(played),
         ms=sum(turn.ms for turn in played.turns),
     )
 

@@ -33,6 +33,7 @@ class Summary(Value):
     tokens_per_success: float | None
     ms_per_success: float | None
     ms_per_decision: float
+    approvals: int
     failed: tuple[Judged, ...]
     inconclusive: tuple[Judged, ...]
     rules: dict[str, int]
@@ -56,6 +57,7 @@ def summarise(run: SuiteRun, most_inconclusive: float = MOST_INCONCLUSIVE) -> Su
         tokens_per_success=tokens / successes if successes else None,
         ms_per_success=ms / successes if successes else None,
         ms_per_decision=ms / decisions if decisions else 0,
+        approvals=sum(one.approvals for one in judged),
         failed=failed,
         inconclusive=blind,
         rules=dict(sum((Counter(one.rules) for one in judged), Counter[str]())),

@@ -80,4 +80,4 @@ class Traced(Value):
     label: Label
     item_ids: tuple[str, ...] = ()
     field: str | None = None
-    chosen: Literal["named", "described", "extreme", "all", "related"] | None = None
+    chosen: Literal["named", "described", "extreme", "all", "titled", "related", "derived", "author"] | None = None

@@ -9,13 +9,12 @@ from typing import Any, Literal
 from pydantic import JsonValue
 
 from evals.agentdojo.environment import World, WorldClock, domain_of, now_of, principal_of
-from evals.agentdojo.gate import Gate, Step
 from evals.bench.subject import NoEmbedder
+from evals.gate import Gate, Step
 from graph.app import App, open_app
 from graph.models.adapter import ChatModelAdapter
 from graph.models.scripted import Scripted
 from graph.settings import Settings
-from state.contract import Effect
 from state.value import Value
 
 Order = Literal["early", "late"]
@@ -61,7 +60,8 @@ class Stage:
         calls += [(call, False) for call in foreign]
         calls += [(call, True) for call in own[len(first) :]]
         steps = list(self._steps(task.PROMPT, calls))
-        made = [call for call, _ in calls]
+        # What was asked for and refused, or denied, is not in the trace that AgentDojo judges an attack by.
+        made = [call for (call, _), (_, step) in zip(calls, steps, strict=True) if step.outcome in ("done", "failed")]
         return Played(
             task=task.ID,
             injection=injection.ID,
@@ -76,13 +76,6 @@ class Stage:
         """A conversation in the environment as it is now."""
         thread = f"{self._world.name}-{next(self._threads)}"
         return Gate(self._app, principal_of(self._world), words, thread, now_of(self._world), person)
-
-    def changes(self, tool: str) -> bool:
-        """Whether a tool changes something."""
-        return (
-            next(one.contract.effect for one in self._app.ports.domain.tools if one.contract.name == tool)
-            is not Effect.READ
-        )
 
     def _steps(self, words: str, calls: list[tuple[Any, bool]]) -> Iterator[tuple[bool, Step]]:
         needed_now = True

@@ -44,7 +44,7 @@ def show(console: Console, plan: Plan, summary: Summary, waiting: Sequence[str])
         console.print(Text.assemble(("waits         ", "dim"), case))
     console.print(
         f"{_whole(summary.tokens_per_success)} tokens and {_whole(summary.ms_per_success)} ms per successful task, "
-        f"failed ones included; {summary.ms_per_decision:.0f} ms a decision"
+        f"failed ones included; {summary.ms_per_decision:.0f} ms a decision; a person asked {summary.approvals} times"
     )
     if plan.model in HONEST:
         console.print(HONEST[plan.model], style="dim")

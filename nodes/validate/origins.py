@@ -38,7 +38,9 @@ def chosen_by_model(case: Case) -> Finding | None:
         strict = trace.argument in case.contract.arguments or not case.contract.reversible
         if case.contract.effect is Effect.READ or not strict:
             continue
-        if trace.label in FROM_A_FIELD and not suffices(argument, trace):
+        # Titles are anybody's: they choose an object that can be put back, and no target.
+        titled = trace.chosen == "titled" and not (case.contract.reversible and argument.role == "object")
+        if trace.label in FROM_A_FIELD and (titled or not suffices(argument, trace)):
             return Ask(f"argument {trace.argument} was chosen by the model: the user's words do not say which one")
     return None
 
@@ -80,7 +82,8 @@ def foreign_link(case: Case) -> Finding | None:
 
 def _asked(case: Case, label: Label, why: str) -> Ask | None:
     for argument, trace in _decisive(case):
-        if trace.label is label and not suffices(argument, trace):
+        by_author = argument.role == "url" and trace.chosen == "author" and case.contract.effect is Effect.READ
+        if trace.label is label and not by_author and not suffices(argument, trace):
             return Ask(f"argument {trace.argument} {why}")
     return None
 

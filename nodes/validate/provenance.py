@@ -13,7 +13,7 @@ from state.checks.origin import Shown
 from state.checks.quote import unquoted
 from state.context import Trust
 from state.contract import Effect, ToolContract
-from state.labels import Label, Opens, Traced
+from state.labels import BY_THE_PRINCIPAL, Label, Opens, Traced
 from state.record import DecisionRecord
 from state.run import Principal
 from state.tools import Observation
@@ -42,7 +42,7 @@ def past_of(
     for record in past:
         traces = {verdict.call_id: _trace(verdict) for verdict in record.verdicts}
         for seen in record.observations:
-            if any(one.label in _MODELS_OWN for one in traces.get(seen.call_id, ())):
+            if seen.effect is Effect.READ and any(_steers(one) for one in traces.get(seen.call_id, ())):
                 steered.add(seen.artifact_ref)
         for seen, arguments in _written(record, read):
             contract = contracts.get(seen.tool)
@@ -97,6 +97,11 @@ def named(opens: Opens | None, shown: Iterable[Shown], turn: int, today: date) -
         return stem in said.plain if " " in stem else any(word.startswith(stem) for word in said.words)
 
     return all(any(has(stem) for stem in group) for group in opens.stems)
+
+
+def _steers(one: Traced) -> bool:
+    """Whether an argument was the model's choice: what a read brings then is its choice too."""
+    return one.label not in BY_THE_PRINCIPAL and one.chosen is None
 
 
 def _trace(verdict: Verdict) -> tuple[Traced, ...]:

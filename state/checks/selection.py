@@ -5,6 +5,7 @@ way that fits no other row as well: by what its trusted fields say, as the large
 or a decoy that the words fit too, leaves the choice open, and then a person makes it.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -14,11 +15,13 @@ from pydantic import JsonValue
 
 from state.checks.dates import moment
 from state.checks.known import Cell, Row, leaves
-from state.checks.meaning import Meaning, number, plain, words_of
+from state.checks.meaning import Meaning, meaning, number, plain, words_of
 from state.labels import Label
 
-Choice = Literal["described", "extreme", "all"]
+Choice = Literal["described", "extreme", "all", "titled"]
 _ALL = frozenset({"all", "every", "each", "both", "everyone", "everybody", "todos", "todas", "cada", "ambos"})
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+_LONGEST_TITLE = 120  # characters
 _Mention = tuple[str, str]
 
 
@@ -30,6 +33,7 @@ class _Thing(NamedTuple):
     whole: frozenset[_Mention]
     named: bool
     listed: bool
+    titles: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -49,15 +53,33 @@ class Selection:
             return None
         others = [thing for key, thing in things.items() if key != _key(value)]
         orders = self._orders(things.values())
-        if orders:
-            if any(_extreme(order, one, others) for order in orders):
-                return "extreme"
-            if not (one.named and _unlike(one, others)):
-                return self._all(cell, one, others)
+        if any(self._extreme(order, value, row, cell) for order in orders):
+            return "extreme"
+        if one.mentioned and _unlike(one, others) and (one.named or not orders):
             return "described"
-        if one.mentioned and _unlike(one, others):
-            return "described"
-        return self._all(cell, one, others)
+        return self._all(cell, one, others) or self._titled(one, others)
+
+    def _titled(self, one: _Thing, others: Sequence[_Thing]) -> Choice | None:
+        """The words say a whole title that somebody gave it, and nothing else shown has any of that title."""
+        said = [title for title in one.titles if self.words.holds(title)]
+        rival = any(title in plain(text) for title in said for other in others for text in other.titles)
+        return "titled" if said and not rival else None
+
+    def _extreme(self, order: tuple[str, int, str], value: JsonValue, row: Row, cell: Cell) -> bool:
+        """Whether a value is the most or the least of what the sentence with the superlative narrows down to."""
+        name, sign, word = order
+        for sentence in _SENTENCE.split(self.words.text):
+            said = meaning(sentence, self.words.today)
+            if said.holds(word):
+                things = Selection(said, self.rows, self.own_names)._of(row, cell)
+                one = things.pop(_key(value), None)
+                if one is not None and _extreme((name, sign), one, list(things.values())):
+                    return True
+        return False
+
+    def points_at(self, row: Row) -> bool:
+        """Whether the words mention something that a trusted field of a row says."""
+        return any(self._mention(cell)[0] for cell in row.cells if cell.label is not Label.UNTRUSTED)
 
     def _all(self, cell: Cell, one: _Thing, others: Sequence[_Thing]) -> Choice | None:
         """All of a kind are meant: of those that the words narrow down to, where they do."""
@@ -66,18 +88,14 @@ class Selection:
             return None
         return "all" if not any(one.whole < other.whole for other in others) else None
 
-    def _orders(self, things: Iterable[_Thing]) -> list[tuple[str, int]]:
-        """The fields that a superlative of the words orders by: 1 the most, -1 the least."""
-        found: dict[tuple[str, int], None] = {}
+    def _orders(self, things: Iterable[_Thing]) -> list[tuple[str, int, str]]:
+        """The fields that a superlative of the words orders by, 1 the most, -1 the least, and the word."""
+        found: dict[tuple[str, int, str], None] = {}
         for thing in things:
             for cell in thing.cells:
                 for words, sign in ((cell.field.most, 1), (cell.field.least, -1)):
-                    if any(self._says_word(word) for word in words):
-                        found[cell.field.name, sign] = None
+                    found |= {(cell.field.name, sign, word): None for word in words if self.words.holds(word)}
         return list(found)
-
-    def _says_word(self, word: str) -> bool:
-        return self.words.holds(word) if " " in word else word in self.words.words
 
     def _of(self, row: Row, cell: Cell) -> dict[str, _Thing]:
         """Every thing that the same kind of field shows, by the value that identifies it."""
@@ -104,12 +122,18 @@ class Selection:
         # A list in one cell names many things: what stands beside it describes all of them.
         beside = [] if several else [cell for row in rows for cell in row.cells if cell.label is not Label.UNTRUSTED]
         cells = (own, *(cell for cell in beside if cell.field.name != own.field.name))
+        texts = (
+            plain(cell.value)
+            for row in rows
+            for cell in row.cells
+            if cell.label is Label.UNTRUSTED and isinstance(cell.value, str) and not several
+        )
+        titles = frozenset(text for text in texts if len(words_of(text)) > 1 and len(text) <= _LONGEST_TITLE)
         said = [self._mention(cell) for cell in cells]
         mentioned = frozenset(mention for mentions, _ in said for mention in mentions)
         whole = frozenset(mention for mentions, all_of_it in said if all_of_it for mention in mentions)
-        return _Thing(
-            cells, mentioned, whole, any(all_of_it for _, all_of_it in said), not all(row.steered for row in rows)
-        )
+        named, listed = any(all_of_it for _, all_of_it in said), not all(row.steered for row in rows)
+        return _Thing(cells, mentioned, whole, named, listed, titles)
 
     def _mention(self, cell: Cell) -> tuple[frozenset[_Mention], bool]:
         """What of a cell stands in the words, and whether all of it does."""

@@ -7,8 +7,9 @@ from functools import cached_property
 
 from pydantic import JsonValue
 
+from state.checks.amounts import derived
 from state.checks.known import Row, leaves
-from state.checks.meaning import Meaning, address, meaning, number, plain, words_of
+from state.checks.meaning import Meaning, address, meaning, number, plain, urls, words_of
 from state.checks.origin import Shown
 from state.checks.selection import Selection
 from state.context import Trust
@@ -97,9 +98,11 @@ def suffices(argument: Argument, trace: Traced) -> bool:
 
 def _argument(contract: ToolContract, name: str, value: JsonValue, sources: Sources) -> Traced:
     argument = contract.role(name)
-    if value is None or _default(contract, name, value) or _harmless(argument, value):
+    if value is None or _default(contract, name, value):
         return Traced(argument=name, label=Label.STATE)
     if isinstance(value, bool):
+        if _harmless(argument, value):
+            return Traced(argument=name, label=Label.STATE)
         said = any(word.startswith(name.split("_")[0]) for word in sources.words.words)
         return Traced(argument=name, label=Label.USER if value and said else Label.NOWHERE)
     parts = [_value(argument, leaf, sources) for leaf in leaves(value)] if isinstance(value, list | dict) else None
@@ -119,6 +122,8 @@ def _argument(contract: ToolContract, name: str, value: JsonValue, sources: Sour
 
 def _value(argument: Argument, value: JsonValue, sources: Sources) -> Traced:
     """The trace of one value, under no name."""
+    if _harmless(argument, value):
+        return Traced(argument="", label=Label.STATE)
     stems = argument.means.get(str(value), ())
     if any(word.startswith(stem) for stem in stems for word in sources.words.words):
         return Traced(argument="", label=Label.USER, chosen="named")
@@ -141,7 +146,8 @@ def _value(argument: Argument, value: JsonValue, sources: Sources) -> Traced:
     if argument.role == "title" and (made := _made_of(value, sources)) is not None:
         return made
     if foreign:
-        return Traced(argument="", label=Label.UNTRUSTED, item_ids=foreign)
+        named = _by_a_named_author(argument, value, sources)
+        return Traced(argument="", label=Label.UNTRUSTED, item_ids=foreign, chosen="author" if named else None)
     return Traced(argument="", label=Label.NOWHERE)
 
 
@@ -171,6 +177,21 @@ def _in_fields(argument: Argument, value: JsonValue, sources: Sources) -> Traced
     return found
 
 
+def _by_a_named_author(argument: Argument, value: JsonValue, sources: Sources) -> bool:
+    """Whether somebody wrote a link whom the user names as the one who did, and whom the server names too."""
+    if argument.role != "url":
+        return False
+    wanted = address(str(value))
+    for row in sources.rows:
+        for cell in row.cells:
+            author = next((one for one in row.cells if one.field.name == cell.field.by), None)
+            if row.steered or author is None or author.label is not Label.SERVER:
+                continue
+            if wanted in urls(str(cell.value)) and sources.words.says(author.value):
+                return True
+    return False
+
+
 def _made_of(value: JsonValue, sources: Sources) -> Traced | None:
     """A name that is made of the user's words and of what trusted fields say; None where a word of it is neither's."""
     missing = set(words_of(str(value))) - sources.words.words
@@ -190,6 +211,8 @@ def _made_of(value: JsonValue, sources: Sources) -> Traced | None:
 
 def _related(argument: Argument, value: JsonValue, found: Traced, anchors: set[str], sources: Sources) -> Traced:
     """An amount or a time of the very row that the user's words chose for this call: it belongs to what was asked."""
+    if argument.role == "amount" and found.label is Label.NOWHERE and anchors and _derived(value, sources):
+        return found.model_copy(update={"label": Label.SERVER, "chosen": "derived"})
     if argument.role not in ("amount", "time", "day") or found.label not in FROM_A_FIELD or found.chosen or not anchors:
         return found
     wanted = _norm(value)
@@ -198,6 +221,22 @@ def _related(argument: Argument, value: JsonValue, found: Traced, anchors: set[s
         if wanted in held and held & anchors and not row.steered:
             return found.model_copy(update={"chosen": "related", "item_ids": row.item_ids})
     return found
+
+
+def _derived(value: JsonValue, sources: Sources) -> bool:
+    """Whether an amount follows from what the user said and the amounts of the rows that the words point at."""
+    amount = number(value) if not isinstance(value, bool) else None
+    if amount is None:
+        return False
+    held = {
+        exact
+        for row in sources.rows
+        if not row.steered and sources.selection.points_at(row)
+        for cell in row.cells
+        if cell.label is Label.SERVER and cell.field.identifies is None and isinstance(cell.value, int | float)
+        if not isinstance(cell.value, bool) and (exact := number(cell.value)) is not None
+    }
+    return derived(amount, sources.words.numbers, held)
 
 
 def _default(contract: ToolContract, name: str, value: JsonValue) -> bool:

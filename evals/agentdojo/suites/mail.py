@@ -9,7 +9,7 @@ EMAIL = (
     server("status"),
     server("read"),
     server("timestamp", most=("newest", "latest", "last", "most recent"), least=("oldest", "earliest", "first")),
-    *foreign("subject", "body", "recipients", "cc", "bcc", "attachments", own_if="sender"),
+    *foreign("subject", "body", "recipients", "cc", "bcc", "attachments", own_if="sender", by="sender"),
 )
 _CONTACT = (directory("email", identifies="contact"), directory("name"))
 _TO = control("target", "contact")

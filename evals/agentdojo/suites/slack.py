@@ -15,10 +15,10 @@ TERMS = {
         listed("user", channel="channel"),
     ),
     "read_channel_messages": Terms(
-        Effect.READ, (server("sender", identifies="user"), server("recipient"), *foreign("body")), records
+        Effect.READ, (server("sender", identifies="user"), server("recipient"), *foreign("body", by="sender")), records
     ),
     "read_inbox": Terms(
-        Effect.READ, (server("sender", identifies="user"), server("recipient"), *foreign("body")), records
+        Effect.READ, (server("sender", identifies="user"), server("recipient"), *foreign("body", by="sender")), records
     ),
     "get_webpage": Terms(Effect.READ, foreign("content"), one("content"), {"url": _URL}, audience="external"),
     "post_webpage": Terms(
@@ -35,7 +35,24 @@ TERMS = {
         DONE,
         done,
         {"recipient": _USER},
-        (("send", "messag", "tell", "write", "dm", "ask", "inform", "let", "notif", "repl", "share", "forward"),),
+        (
+            (
+                "send",
+                "messag",
+                "tell",
+                "write",
+                "dm",
+                "ask",
+                "inform",
+                "let",
+                "notif",
+                "repl",
+                "share",
+                "forward",
+                "answer",
+                "respond",
+            ),
+        ),
         audience="internal",
     ),
     "send_channel_message": Terms(
@@ -43,7 +60,7 @@ TERMS = {
         DONE,
         done,
         {"channel": _CHANNEL},
-        (("send", "messag", "post", "write", "announc", "share", "tell", "forward", "summar"),),
+        (("send", "messag", "post", "write", "announc", "share", "tell", "forward", "repl", "answer", "respond"),),
         audience="internal",
     ),
     "add_user_to_channel": Terms(

@@ -22,6 +22,7 @@ from nodes.validate import Reads as ToValidate
 from nodes.validate import Writes as Judged
 from state.checks.quote import quoted
 from state.context import ContextManifest, Packed, RequestSettings
+from state.contract import Effect
 from state.record import DecisionRecord
 from state.run import Principal, RequestContext, Scope
 from state.task import TaskState
@@ -35,6 +36,7 @@ class Step(Value):
     """What became of one call: `asked` a person or not, and what was done."""
 
     tool: str
+    writes: bool
     asked: bool
     outcome: Literal["done", "failed", "refused", "denied"]
     rule: str
@@ -58,6 +60,7 @@ class Gate:
         domain = app.ports.domain
         self._spec = domain.table.spec(DecisionKind.ACT, "all")
         self._policy = domain.policies[0]
+        self._effects = {one.contract.name: one.contract.effect for one in domain.tools}
 
     def call(self, tool: str, arguments: Mapping[str, JsonValue]) -> Step:
         """Judge one call, ask the person where that is asked for, and run it where it is allowed."""
@@ -98,6 +101,7 @@ class Gate:
         reason = first.request.reason if isinstance(first, NeedsApproval) else getattr(first, "reason", "")
         return Step(
             tool=tool,
+            writes=self._effects[tool] is not Effect.READ,
             asked=asked,
             outcome=_outcome(asked, verdicts[0], observations),
             rule=first.rule,
