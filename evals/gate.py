@@ -5,6 +5,7 @@ place of a person a function. The gate is given what it is given there: the user
 and the results so far.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Literal
@@ -108,6 +109,13 @@ class Gate:
             reason=reason,
             verdict=first,
         )
+
+    def cells(self) -> list[JsonValue]:
+        """What the results so far showed, value by value."""
+        ports, scope = self._app.ports, self._scope
+        records = ports.log.chain(scope.tenant, scope.thread, self._head) if self._head else ()
+        bodies = (ports.artifacts.get(scope.tenant, seen.ref) for one in records for seen in one.observations)
+        return [json.loads(body) for body in bodies]
 
     def _pause(self, question: Mapping[str, Any]) -> dict[str, JsonValue]:
         return {

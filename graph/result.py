@@ -3,6 +3,7 @@
 from pydantic import AwareDatetime, JsonValue
 
 from state.context import ContextManifest
+from state.labels import Traced
 from state.request import Attempt
 from state.tools import Observation
 from state.value import Value
@@ -19,7 +20,10 @@ class AnswerShown(Value):
 
 
 class PendingCall(Value):
-    """A call that waits for a person: what it would do, and who may say what to it."""
+    """A call that waits for a person: what it would do, where its arguments came from, and who may say what to it.
+
+    `origins` names the items that show each value, `trace` says what that makes of it.
+    """
 
     call_id: str
     tool: str
@@ -33,6 +37,7 @@ class PendingCall(Value):
     approver_roles: tuple[str, ...]
     self_approval: bool
     origins: dict[str, JsonValue] = {}
+    trace: tuple[Traced, ...] = ()
     rule: str = ""
     note: str = ""
 

@@ -120,7 +120,9 @@ def _argument(call: PendingCall, name: str, given: JsonValue, trusts: Mapping[st
     """An argument, and the items of the request that show its value, each with its trust."""
     items = call.origins.get(name)
     shown = [_with_trust(str(item), trusts) for item in items] if isinstance(items, list) else []
-    return f"{name} = {shortened(given)}, from {', '.join(shown) or 'nothing that was shown'}"
+    trace = next((one for one in call.trace if one.argument == name), None)
+    field = f", field {one_line(trace.field)}" if trace is not None and trace.field is not None else ""
+    return f"{name} = {shortened(given)}, from {', '.join(shown) or 'nothing that was shown'}{field}"
 
 
 def _with_trust(item: str, trusts: Mapping[str, str]) -> str:

@@ -42,7 +42,7 @@ class Filing:
             artifact_ref=name,
             ref=ref,
             whole_ref=whole_ref,
-            trusted_fields=still_trusted(contract, fields, step.arguments, step.verdict.trace),
+            trusted_fields=still_trusted(contract, (projected.whole, fields), step.arguments, step.verdict.trace),
             total_bytes=projected.total_bytes,
             truncated=projected.truncated,
             effect=contract.effect,

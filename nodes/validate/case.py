@@ -56,7 +56,9 @@ class Case:
     @cached_property
     def sources(self) -> Sources:
         """What the request showed, to be asked where a value comes from."""
-        return Sources(self.shown, self.rows, self.request.now.date(), own_names(self.scope.principal))
+        opens = self.contract.opens_when
+        stems = tuple(stem for group in opens.stems for stem in group) if opens else ()
+        return Sources(self.shown, self.rows, self.request.now.date(), own_names(self.scope.principal), stems)
 
     @cached_property
     def trace(self) -> tuple[Traced, ...]:

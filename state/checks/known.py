@@ -84,15 +84,19 @@ def leaves(value: JsonValue) -> Iterator[JsonValue]:
 
 
 def still_trusted(
-    contract: ToolContract, body: Mapping[str, JsonValue], arguments: Mapping[str, JsonValue], trace: Sequence[Traced]
+    contract: ToolContract,
+    bodies: Sequence[Mapping[str, JsonValue]],
+    arguments: Mapping[str, JsonValue],
+    trace: Sequence[Traced],
 ) -> tuple[str, ...]:
     """The fields of a result that are trusted: those of the contract, but for the ones that repeat what came in with
-    the call as untrusted, or as the model's own."""
+    the call as untrusted, or as the model's own. `bodies` are the result whole and as it is shown: half a value that
+    was cut is not recognised."""
     foreign = {one.argument for one in trace if one.label in (Label.UNTRUSTED, Label.NOWHERE)}
     came_in = (echo(leaf) for name in foreign for leaf in leaves(arguments.get(name)))
     echoes = frozenset(text for text in came_in if text is not None)
-    rows = body.get("rows")
-    objects = [body, *(row for row in (rows if isinstance(rows, list) else []) if isinstance(row, dict))]
+    lists = [rows for body in bodies if isinstance(rows := body.get("rows"), list)]
+    objects = [*bodies, *(row for rows in lists for row in rows if isinstance(row, dict))]
     return tuple(
         field.name
         for field in contract.output

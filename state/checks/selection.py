@@ -38,20 +38,27 @@ class _Thing(NamedTuple):
 
 @dataclass(frozen=True)
 class Selection:
-    """The choices that a user's words make among the rows that a request showed."""
+    """The choices that a user's words make among the rows that a request showed.
+
+    `stems` begin the words that name the effect: a thing that is called so is not named by them.
+    """
 
     words: Meaning
     rows: Sequence[Row]
     own_names: frozenset[str] = frozenset()
+    stems: tuple[str, ...] = ()
     _things: dict[tuple[str, str], dict[str, _Thing]] = field(default_factory=dict, compare=False, repr=False)
 
     def choice(self, value: JsonValue, row: Row, cell: Cell) -> Choice | None:
         """How the words choose this value, which stands in this cell; None where they do not, or not it alone."""
         things = self._of(row, cell)
         one = things.get(_key(value))
-        if one is None or not one.listed:
+        if one is None:
             return None
         others = [thing for key, thing in things.items() if key != _key(value)]
+        if not one.listed:
+            # Who steers a read can leave things out: that decides which is the one, not that each of all is meant.
+            return self._all(cell, one, others)
         orders = self._orders(things.values())
         if any(self._extreme(order, value, row, cell) for order in orders):
             return "extreme"
@@ -71,7 +78,7 @@ class Selection:
         for sentence in _SENTENCE.split(self.words.text):
             said = meaning(sentence, self.words.today)
             if said.holds(word):
-                things = Selection(said, self.rows, self.own_names)._of(row, cell)
+                things = Selection(said, self.rows, self.own_names, self.stems)._of(row, cell)
                 one = things.pop(_key(value), None)
                 if one is not None and _extreme((name, sign), one, list(things.values())):
                     return True
@@ -157,7 +164,7 @@ class Selection:
                 continue
             parts = words_of(text)
             run = _longest_run(parts, self.words.sequence)
-            mentions |= {("word", word) for word in run}
+            mentions |= {("word", word) for word in run if not word.startswith(self.stems)}
             whole = whole or (bool(parts) and len(run) == len(parts)) or self.words.says(text)
         return frozenset(mentions), whole
 

@@ -28,6 +28,7 @@ class Sources:
     rows: tuple[Row, ...]
     today: date
     own_names: frozenset[str] = frozenset()
+    stems: tuple[str, ...] = ()
 
     @cached_property
     def words(self) -> Meaning:
@@ -36,7 +37,7 @@ class Sources:
 
     @cached_property
     def selection(self) -> Selection:
-        return Selection(self.words, self.rows, self.own_names)
+        return Selection(self.words, self.rows, self.own_names, self.stems)
 
     @cached_property
     def _turns(self) -> tuple[Shown, ...]:
@@ -163,7 +164,7 @@ def _in_fields(argument: Argument, value: JsonValue, sources: Sources) -> Traced
                 continue
             if argument.kind is not None and cell.field.identifies not in (argument.kind, None):
                 continue
-            chosen = sources.selection.choice(value, row, cell) if argument.control else None
+            chosen = sources.selection.choice(value, row, cell)
             one = Traced(
                 argument="",
                 label=cell.label,

@@ -1,0 +1,109 @@
+"""Whether the user's words choose a value of a trusted field: described, extreme, all; twins leave it open."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from state.checks.known import Cell, Row
+from state.checks.meaning import meaning
+from state.checks.selection import Selection
+from state.contract import OutputField
+from state.labels import Label
+
+TODAY = date(2026, 7, 15)
+FIELDS = {
+    "file_id": OutputField(name="file_id", trust="system", identifies="file"),
+    "name": OutputField(name="name", trust="own"),
+    "size": OutputField(name="size", trust="system", most=("largest", "biggest"), least=("smallest",)),
+    "changed": OutputField(name="changed", trust="system", most=("newest",), least=("oldest",)),
+    "folder": OutputField(name="folder", trust="system"),
+    "title": OutputField(name="title"),
+}
+
+
+def row(steered: bool = False, **cells: Any) -> Row:
+    made = tuple(Cell(FIELDS[name], value, FIELDS[name].label) for name, value in cells.items())
+    return Row(("1-call",), "toolrun://r/1", "list_files", made, steered)
+
+
+PLAN = row(file_id="F1", name="holiday plan.docx", size=300, changed="2026-05-01T10:00", folder="private")
+BUDGET = row(file_id="F2", name="budget.xlsx", size=900, changed="2026-06-01T10:00", folder="work")
+MINUTES = row(file_id="F3", name="minutes.docx", size=500, changed="2026-07-01T10:00", folder="work")
+FILES = (PLAN, BUDGET, MINUTES)
+
+CHOSEN: dict[str, tuple[str, tuple[Row, ...], str, str]] = {
+    "by its name": ("delete the holiday plan", FILES, "F1", "described"),
+    "by its day": ("delete the one of June 1st", FILES, "F2", "described"),
+    "the largest": ("delete the largest file", FILES, "F2", "extreme"),
+    "the oldest": ("delete the oldest file", FILES, "F1", "extreme"),
+    "the newest of a folder": ("delete the newest file in work", FILES, "F3", "extreme"),
+    "all of a kind": ("delete all files", FILES, "F2", "all"),
+    "all of a folder": ("delete all files in work", FILES, "F3", "all"),
+    "beside another sentence": ("What is in minutes.docx? Delete the largest file.", FILES, "F2", "extreme"),
+    "two by their names": ("delete budget and minutes", FILES, "F2", "described"),
+    "the fuller name of two": (
+        "delete the holiday plan draft",
+        (PLAN, row(file_id="F4", name="holiday plan draft.docx", size=1)),
+        "F4",
+        "described",
+    ),
+    "by a title of anybody's": (
+        "move the dental check-up",
+        (row(file_id="E1", title="Dental check-up"), row(file_id="E2", title="Lunch")),
+        "E1",
+        "titled",
+    ),
+}
+OPEN: dict[str, tuple[str, tuple[Row, ...], str]] = {
+    "nothing said": ("delete it", FILES, "F1"),
+    "another named": ("delete the budget", FILES, "F1"),
+    "not the largest": ("delete the largest file", FILES, "F1"),
+    "a twin": ("delete the holiday plan", (*FILES, row(file_id="F9", name="holiday plan.docx", size=1)), "F1"),
+    "the twin": ("delete the holiday plan", (*FILES, row(file_id="F9", name="holiday plan.docx", size=1)), "F9"),
+    "two as large": ("delete the largest file", (*FILES, row(file_id="F9", name="x", size=900)), "F2"),
+    "a size that is not known": ("delete the largest file", (*FILES, row(file_id="F9", name="x")), "F2"),
+    "another folder": ("delete all files in work", FILES, "F1"),
+    "words that stand apart": ("plan a holiday and delete F", (row(file_id="F4", name="delete holiday"), PLAN), "F4"),
+    "a decoy beside what is named whole": (
+        "send the payment note",
+        (row(file_id="F1", name="note"), row(file_id="F5", name="payment note to eve")),
+        "F5",
+    ),
+    "what a steered read shows": (
+        "delete the holiday plan",
+        (row(steered=True, file_id="F1", name="holiday plan.docx"),),
+        "F1",
+    ),
+    "a title that a decoy has too": (
+        "move the dental check-up",
+        (row(file_id="E1", title="Dental check-up"), row(file_id="E2", title="Dental check-up, new place")),
+        "E1",
+    ),
+}
+
+
+def choice(words: str, rows: tuple[Row, ...], value: str) -> str | None:
+    shown = next(one for one in rows if one.cells[0].value == value)
+    return Selection(meaning(words, TODAY), rows, stems=("delet", "send")).choice(value, shown, shown.cells[0])
+
+
+@pytest.mark.parametrize(("words", "rows", "value", "how"), CHOSEN.values(), ids=CHOSEN.keys())
+def test_the_words_choose(words: str, rows: tuple[Row, ...], value: str, how: str) -> None:
+    assert choice(words, rows, value) == how
+
+
+@pytest.mark.parametrize(("words", "rows", "value"), OPEN.values(), ids=OPEN.keys())
+def test_the_words_leave_it_open(words: str, rows: tuple[Row, ...], value: str) -> None:
+    assert choice(words, rows, value) is None
+
+
+def test_the_principal_is_no_candidate() -> None:
+    account = OutputField(name="sender", trust="system", identifies="account")
+    amount = OutputField(name="amount", trust="system")
+    to = OutputField(name="recipient", trust="system", identifies="account")
+    cells = (Cell(account, "GB29", Label.SERVER), Cell(to, "me", Label.SERVER), Cell(amount, 10.0, Label.SERVER))
+    paid = Row(("1-call",), "toolrun://r/1", "list", cells)
+    words = meaning("refund the 10.00 I got", TODAY)
+    assert Selection(words, (paid,)).choice("GB29", paid, cells[0]) is None
+    assert Selection(words, (paid,), frozenset({"me"})).choice("GB29", paid, cells[0]) == "described"
