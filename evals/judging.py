@@ -34,7 +34,8 @@ ASKED = "asked"  # of a person, whatever became of it
 
 class Judged(Value):
     """One case's result. `why` says what failed, or why nothing was shown. `rules` counts what each rule said of calls
-    and answers, as `denied foreign_resource`; a call that a person was asked for counts once more, as `asked ...`. `approvals` is how often a person was asked.
+    and answers, as `denied foreign_resource`; a call that a person was asked for counts once more, as `asked ...`.
+    `approvals` is how often a person was asked.
     """
 
     case: str

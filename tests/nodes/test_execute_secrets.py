@@ -58,7 +58,7 @@ def test_an_exception_leaves_its_kind_and_no_value(parts: Parts, kind: type[Exce
 
     seen = result(parts, "get_invoice", fails, {"id": "INV-9"})
     assert seen.outcome == "error"
-    assert seen.code == ("refused [secret billing_api]" if kind is ToolError else "tool_failed:RuntimeError")
+    assert seen.code == ("tool_error" if kind is ToolError else "tool_failed:RuntimeError")
 
 
 def test_what_is_not_declared_is_refused(parts: Parts) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from nodes.execute.project import project
+from nodes.pack.compact import compacted
 from nodes.pack.drafts import Drafts
 from nodes.pack.trail import this_turn
 from nodes.validate.provenance import past_of, rows_of
@@ -19,7 +20,7 @@ from state.context import Trust
 from state.contract import Effect, OutputField, ToolContract
 from state.labels import Argument, Label
 from state.verdict import Allowed
-from tests.fakes import NOW
+from tests.fakes import NOW, CharCounter
 from tests.nodes.parts import QUESTION, Parts, observation
 
 TEXT: dict[str, JsonValue] = {"type": "object", "properties": {"key": {}, "text": {}}}
@@ -43,6 +44,9 @@ def contract(name: str, effect: Effect, most_bytes: int) -> ToolContract:
     )
 
 
+SHARE_TOKENS = 2_000  # of characters, as they are counted here: older results are summarised, then named
+
+
 class Pipeline:
     """Calls one after the other: each result is projected, filed, and shown in the request of the next."""
 
@@ -57,9 +61,11 @@ class Pipeline:
 
     def shown(self) -> tuple[Shown, ...]:
         parts = self.parts
-        drafts = Drafts(parts.artifacts, None, parts.scope, NOW)  # type: ignore[arg-type]  # nothing is counted here
+        drafts = Drafts(parts.artifacts, CharCounter(), parts.scope.tenant, NOW)
         task = parts.task(laps_in_turn=self._index)
-        made = this_turn(drafts, parts.artifacts, parts.log, parts.scope, parts.request(parent=self._head), task)
+        request = parts.request(parent=self._head)
+        traces = this_turn(drafts, parts.artifacts, parts.log, self.contracts, parts.scope, request, task)
+        made = compacted(traces, drafts, SHARE_TOKENS).drafts
         said = Shown("objective", Trust.USER, QUESTION, "turn://1")
         return (said, *(Shown(one.item.item_id, one.item.trust, one.text, one.item.source) for one in made))
 
