@@ -218,16 +218,15 @@ class Ledger(Protocol):
     """Claims around effects: written durably before the call, closed after its result is stored.
 
     `claim` is fresh for exactly one caller of a key. States: open → done | unknown, unknown → done; done never
-    changes. Raises ClaimRefused for a key claimed for another effect, never claimed, or done otherwise.
+    changes; `begun` says that a key was ever claimed. Raises ClaimRefused for a key claimed for another effect, never
+    claimed, or done otherwise.
     """
 
     def claim(self, claim: Claim, at: datetime) -> Claimed: ...
 
     def close(self, key: str, state: str, result_ref: str | None) -> None: ...
 
-    def begun(self, key: str) -> bool:
-        """Whether an effect of this key was ever claimed."""
-        ...
+    def begun(self, key: str) -> bool: ...
 
     def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]: ...
 

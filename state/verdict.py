@@ -42,6 +42,7 @@ class Approval(Value):
 
 class Allowed(Value):
     """The call may run. `bound` names exactly this call (state.checks.binding); the effect happens once per `bound`.
+    `at` is when it was judged: what was true then may not be so for ever.
 
     `trace` says where each argument came from. `opened_by` is the record of the plan lap that opened the effect,
     `slot` which of its steps for this tool, from 0: the ledger lets each step be spent once, on whichever branch. None
@@ -54,6 +55,7 @@ class Allowed(Value):
     rule: str
     policy_version: str
     bound: str
+    at: AwareDatetime | None = Field(default=None, exclude_if=lambda at: at is None)
     trace: Trace = ()
     opened_by: str | None = None
     slot: int | None = None

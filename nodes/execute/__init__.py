@@ -22,6 +22,7 @@ from state.value import Value
 from state.verdict import Allowed, Verdict
 from state.work import PROPOSAL, Act, Decision, ToolCall
 
+VERDICT_TTL_S = 300  # between validate and execute lies one checkpoint, unless the process died there
 _AT_ONCE = 8  # reads that run beside each other
 
 
@@ -123,13 +124,17 @@ def make_execute(
 
     def _blocked(step: Step) -> Ran | None:
         """Why a call is not begun now; None where nothing is in its way. What was begun is finished, whatever holds."""
+        if (clock.now() - (step.verdict.at or step.request.now)).total_seconds() > VERDICT_TTL_S:
+            return Ran("error", "verdict_expired")  # the process stood still in between: it is judged anew
+        if not set(step.tool.contract.roles) & set(step.scope.principal.roles):
+            return Ran("error", "role_not_allowed")  # taken away since it was judged
         asked = step.verdict.request
         if asked is not None and clock.now() >= asked.expires_at:
             return Ran("error", "approval_expired")  # given in time, and not used in time
         if not complete(step, secrets):
             return Ran("error", "secret_missing")
         if step.tool.contract.rates:
-            policy = effective(policies, step.request.now)
+            policy = effective(policies, clock.now())
             taken = bounds(step.tool.contract, step.scope, step.request, policy)
             if quotas.take(step.key, taken, clock.now()) is not None:
                 return Ran("error", "rate_exceeded")

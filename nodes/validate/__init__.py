@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from nodes.validate.answer import answer_verdict, plan_verdict, secret_verdict
-from nodes.validate.approval import Answered, answer_to, approval_request, asked_again, not_taken, shown_to_person
+from nodes.validate.approval import (
+    Answered,
+    answer_to,
+    approval_request,
+    asked_again,
+    denied,
+    not_taken,
+    shown_to_person,
+)
 from nodes.validate.case import Allow, Ask, Case, Deny
 from nodes.validate.edit import as_edited, edited_before, refused, stored
 from nodes.validate.opened import Opened, opened_effects
@@ -176,6 +184,7 @@ def make_validate(
             earlier=earlier,
             changed=given.changed,
             alike=alike(contract, arguments, earlier, partial(artifacts.get, scope.tenant), given.before),
+            now=clock.now(),
             digest=arguments_digest(call.tool, arguments),
             bound=call_digest(scope, reads.request.parent, call.call_id, arguments, contract, policy.version),
         )
@@ -197,6 +206,7 @@ def make_validate(
             rule=rule,
             policy_version=case.policy.version,
             bound=case.bound,
+            at=clock.now(),
             trace=case.trace,
             opened_by=case.opened.by if case.slot is not None or not case.by_words else None,
             slot=None if case.contract.effect is Effect.READ else case.slot,
@@ -251,13 +261,13 @@ def make_validate(
     def _judged_anew(pending: NeedsApproval, case: Case | None, policy: Policy) -> Verdict:
         """Rights, limits and facts may have changed while the call waited; on another branch it may have been done."""
         if case is None or pending.request.digest != case.bound:
-            return _denied(pending, "approval_void", "the call is not the one that was asked for", policy)
+            return denied(pending, "approval_void", "the call is not the one that was asked for", policy)
         if clock.now() >= pending.request.expires_at:
-            return _denied(pending, "approval_expired", "the request for approval has expired", policy)
+            return denied(pending, "approval_expired", "the request for approval has expired", policy)
         rule, finding = judge(case)
         match finding:
             case Deny(reason=reason):
-                return _denied(pending, rule, reason, policy)
+                return denied(pending, rule, reason, policy)
             case Ask(reason=reason) if reason != pending.request.reason:
                 return asked_again(pending, rule, reason)
             case _:
@@ -270,7 +280,7 @@ def make_validate(
         if isinstance(answer, str):
             return pending.model_copy(update={"note": answer})
         if answer.approval.decision == "reject":
-            return _denied(pending, "rejected_by_person", "a person rejected the call", policy, answer.approval)
+            return denied(pending, "rejected_by_person", "a person rejected the call", policy, answer.approval)
         if answer.arguments is None:
             return _allowed(case, pending.rule, answer.approval, pending)
         edited = as_edited(case, answer.arguments)
@@ -286,15 +296,4 @@ def make_validate(
         run,
         ports=("artifacts", "decision log", "ledger", "quotas", "secrets", "clock", "pause"),
         domain=("contracts", "policy", "resources", "preconditions"),
-    )
-
-
-def _denied(pending: NeedsApproval, rule: str, reason: str, policy: Policy, approval: Approval | None = None) -> Denied:
-    return Denied(
-        call_id=pending.call_id,
-        rule=rule,
-        reason=reason,
-        policy_version=policy.version,
-        approval=approval,
-        request=pending.request,
     )

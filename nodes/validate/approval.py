@@ -9,10 +9,11 @@ from pydantic import JsonValue
 
 from nodes.validate.case import Case
 from state.canonical import canonical_json, digest
+from state.checks.depth import MOST_DEPTH, too_deep
 from state.checks.quote import quoted
 from state.policy import Policy
 from state.run import Scope
-from state.verdict import Approval, ApprovalRequest, NeedsApproval, Word
+from state.verdict import Approval, ApprovalRequest, Denied, NeedsApproval, Word
 
 _SHAPE = (
     "answer {call_id: {'approval_id': ..., 'decision': 'approve' or 'reject'}}, or with 'decision': 'edit' and "
@@ -110,6 +111,18 @@ def answer_to(
     return arguments if isinstance(arguments, str) else Answered(approval, arguments)
 
 
+def denied(pending: NeedsApproval, rule: str, reason: str, policy: Policy, approval: Approval | None = None) -> Denied:
+    """The refusal of a call that was asked for."""
+    return Denied(
+        call_id=pending.call_id,
+        rule=rule,
+        reason=reason,
+        policy_version=policy.version,
+        approval=approval,
+        request=pending.request,
+    )
+
+
 def not_taken(why: str) -> str:
     """The note on a call whose answer was not taken."""
     return f"invalid decision: {why}; the call is still pending"
@@ -129,6 +142,8 @@ def _plain(given: Mapping[Any, Any], longest: int) -> dict[str, JsonValue] | str
         plain: dict[str, JsonValue] = json.loads(written)
     except (TypeError, ValueError, RecursionError):
         return not_taken("the arguments are not JSON")
+    if too_deep(plain):
+        return not_taken(f"the arguments are nested more than {MOST_DEPTH} deep")
     if len(written) > longest:
         return not_taken(f"got arguments of {len(written)} bytes, allowed are {longest}")
     try:

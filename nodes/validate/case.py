@@ -1,6 +1,7 @@
 """One call under judgement: everything a rule may look at, and nothing else."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from pydantic import JsonValue
@@ -27,8 +28,9 @@ class Case:
     `digest` names tool and arguments, `bound` this very call, and the claim of its effect. `opened` is what a plan of
     this turn opened, `read` what calls of this turn brought, `earlier` are the calls before it in the proposal. `over`
     names the policy values of the rates that this call would exceed. `changed` names the calls of this turn that a
-    person changed, as they were proposed; `typed` the arguments of this one that a person just wrote. `rows` are the
-    fields that the request showed. `alike`: an effect of this turn had the same control arguments.
+    person changed, as they were proposed; `typed` the arguments of this one that a person just wrote. `rows` are
+    the fields that the request showed. `now` is when it is judged: a call that waited is judged at its answer.
+    `alike`: an effect of this turn had the same control arguments.
     """
 
     call: ToolCall
@@ -48,6 +50,7 @@ class Case:
     earlier: tuple[ToolCall, ...]
     digest: str
     bound: str
+    now: datetime
     changed: frozenset[str] = frozenset()
     typed: frozenset[str] = frozenset()
     rows: tuple[Row, ...] = ()

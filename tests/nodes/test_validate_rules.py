@@ -241,3 +241,31 @@ def test_a_result_is_stale_at_the_end_of_its_time(desk: Desk) -> None:
     for age, rule in ((ttl - timedelta(microseconds=1), "already_read"), (ttl, "read_in_scope")):
         request = Parts().request(now=NOW + age)
         assert judge(case(desk, "lookup", LOOK, read=done(), request=request))[0] == rule
+
+
+def fails(*given: object) -> bool:
+    raise ValueError("Invalid isoformat string: 'tomorrow'")
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [({"holds": {"desk_open": fails}}, "precondition_unmet"), ({"owns": {"order": fails}}, "resource_not_owned")],
+    ids=["a precondition", "a resource"],
+)
+def test_a_look_of_the_domain_that_fails_is_a_no(desk: Desk, changes: dict[str, Any], rule: str) -> None:
+    contract = desk.contracts["refund"].model_copy(update={"requires": ("desk_open",)})
+    found = judge(case(desk, contract=contract, **changes))
+    assert (found[0], type(found[1])) == (rule, Deny)
+
+
+def test_a_precondition_is_asked_as_of_when_the_call_is_judged(desk: Desk) -> None:
+    asked: list[object] = []
+
+    def holds(scope: object, arguments: object, now: object) -> bool:
+        asked.append(now)
+        return True
+
+    contract = desk.contracts["refund"].model_copy(update={"requires": ("desk_open",)})
+    later = NOW + timedelta(hours=8)
+    judge(case(desk, contract=contract, now=later, holds={"desk_open": holds}))
+    assert asked == [later]

@@ -17,6 +17,7 @@ from state.run import Scope
 from state.verdict import Verdict
 from state.work import ToolCall
 from tests.desk import POLICY, SCOPE, Desk
+from tests.fakes import NOW
 from tests.nodes.parts import QUESTION, Parts, decision
 
 TURN = (Shown("objective", Trust.USER, QUESTION),)
@@ -99,6 +100,7 @@ def case(desk: Desk, tool: str = "refund", arguments: dict[str, JsonValue] | Non
         "opened": Opened("plan", Counter({tool: 1}), {tool: (0,)}),
         "read": (),
         "earlier": (),
+        "now": NOW,
         "digest": arguments_digest(tool, given),
         "bound": "this call",
         **changes,
