@@ -124,7 +124,8 @@ def make_execute(
 
     def _blocked(step: Step) -> Ran | None:
         """Why a call is not begun now; None where nothing is in its way. What was begun is finished, whatever holds."""
-        if (clock.now() - (step.verdict.at or step.request.now)).total_seconds() > VERDICT_TTL_S:
+        judged_at = step.verdict.at  # an earlier release did not write it
+        if judged_at is not None and (clock.now() - judged_at).total_seconds() > VERDICT_TTL_S:
             return Ran("error", "verdict_expired")  # the process stood still in between: it is judged anew
         if not set(step.tool.contract.roles) & set(step.scope.principal.roles):
             return Ran("error", "role_not_allowed")  # taken away since it was judged
