@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, nullcontext
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -22,9 +22,9 @@ from graph.home import claim_database, claim_home, refuse_foreign
 from graph.lap_seal import Sealing
 from graph.masking import learn, masked
 from graph.master_secret import master_secret
-from graph.models.registry import open_model
-from graph.models.terms import call_terms
+from graph.models.terms import call_terms, configured_model
 from graph.persistence import open_async_saver, open_persistence
+from graph.result import RunResult
 from graph.rows import Ports, make_nodes
 from graph.scope import Identity
 from graph.seal import HmacSeal
@@ -40,6 +40,7 @@ from graph.stores.records import SqlDecisionLog
 from graph.stores.run_lock import SqlRunLock
 from graph.tokens import EncodingCounter
 from graph.tool_secrets import SettingsSecrets
+from graph.tracing import Tracing, open_provider
 from retrieval.embed import MiniLM
 from retrieval.ingest import IngestReport
 from retrieval.library import Library
@@ -52,8 +53,8 @@ from state.ports import (
     Clock,
     Embedder,
     Ids,
-    Model,
 )
+from state.run import Scope
 
 # The embedder of documents and queries: any state.ports.Embedder. Another one needs a library ingested anew.
 EMBEDDER: Callable[[], Embedder] = MiniLM
@@ -97,11 +98,17 @@ class App(Conversation):
         nodes: Sequence[Node],
         drawing: Graph,
         forgetting: Forgetting,
+        tracing: Tracing | None = None,
         **conversation: Any,
     ) -> None:
         super().__init__(**conversation)
         self.settings, self.ports, self.library, self.ingested = settings, ports, library, ingested
         self.nodes, self.drawing, self.forgetting = tuple(nodes), drawing, forgetting
+        self._tracing = tracing
+
+    def _run(self, scope: Scope, *given: Any, **more: Any) -> RunResult:
+        with nullcontext() if self._tracing is None else self._tracing.run(scope):
+            return super()._run(scope, *given, **more)
 
     @asynccontextmanager
     async def asynchronous(self) -> AsyncIterator[Any]:
@@ -146,7 +153,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         if (record.tenant, record.memory_id) not in gone:
             memory.add(record)
     made: dict[str, Callable[[], Any]] = {
-        "model": lambda: _model(settings, domain),
+        "model": lambda: configured_model(settings, [tool.contract.name for tool in domain.tools]),
         "terms": lambda: call_terms(settings),
         "waiting": SystemWaiting,
         "tokens": lambda: EncodingCounter(settings.tokenizer),
@@ -162,9 +169,12 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         "reranker": lambda: open_reranker(settings.ranking.reranker),
         "memory": lambda: memory,
     }
+    given_provider = given.pop("tracer_provider", None)
     unknown = sorted(given.keys() - made.keys())
     if unknown:
-        raise UnknownPort(f"got {', '.join(unknown)}; ports: clock, ids, domain, embedder, {', '.join(made)}")
+        raise UnknownPort(
+            f"got {', '.join(unknown)}; ports: clock, ids, domain, embedder, tracer_provider, {', '.join(made)}"
+        )
     ports = Ports(
         clock=clock,
         ids=ids,
@@ -186,7 +196,12 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         memory=memory,
         files=kept.files,
     )
+    tracing = _tracing(settings, given_provider, stack)
+    if tracing is not None:
+        ports.model = tracing.model(ports.model)
     nodes = [looking_back(node, identity, forgetting) for node in make_nodes(settings, ports, interrupt)]
+    if tracing is not None:
+        nodes = [tracing.node(node) for node in nodes]
     sealing = Sealing(ports.seal)
     drawing = build(nodes, identity.scope, lambda messages: check_messages(messages, identity.policy()), sealing)
     return App(
@@ -197,6 +212,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         nodes,
         drawing,
         forgetting,
+        tracing,
         graph=drawing.compile(checkpointer=kept.saver, name="expediente"),
         identity=identity,
         artifacts=ports.artifacts,
@@ -208,6 +224,13 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         clock=clock,
         ids=ids,
     )
+
+
+def _tracing(settings: Settings, provider: Any, stack: ExitStack) -> Tracing | None:
+    if provider is None and settings.otlp_endpoint is not None:
+        provider = open_provider(settings.otlp_endpoint, settings.otlp_headers)
+        stack.callback(provider.shutdown)
+    return None if provider is None else Tracing(provider)
 
 
 def open_library(settings: Settings, embedder: Embedder | None = None) -> Library:
@@ -271,16 +294,4 @@ def _broken(name: str, error: Exception) -> DomainNotLoaded:
     return DomainNotLoaded(
         f"EXPEDIENTE_DOMAIN: {name!r} cannot be loaded: {shown} line {line}: {said}; mend it there; "
         "`agent --debug COMMAND …` shows all"
-    )
-
-
-def _model(settings: Settings, domain: Domain) -> Model:
-    return open_model(
-        settings.model,
-        openai_model=settings.openai_model,
-        openai_api_key=settings.openai_api_key,
-        openai_base_url=settings.openai_base_url,
-        openai_profile=settings.openai_profile,
-        timeout_s=settings.model_timeout_s,
-        tool_names=tuple(tool.contract.name for tool in domain.tools),
     )

@@ -33,6 +33,7 @@ class Settings(BaseSettings):
     `openai_profile` names what the server is like (graph.models.profiles). A reply is awaited `model_timeout_s`;
     `model_retries` failures of a decision are tried again, waiting `model_wait_s` in all; `model_modes` are the ways to
     ask for a proposal, the best first, where they are not the profile's. `model_prices` are the user's, by model name.
+    `otlp_endpoint` takes spans of runs, nodes and model calls (graph.tracing), with `otlp_headers`; unset means none.
     `auth_key` signs the tokens of a server with authentication (graph.auth). `tool_secrets` are the credentials of the
     tools by name, one variable each: EXPEDIENTE_TOOL_SECRET_BILLING_API is `billing_api`.
     """
@@ -65,6 +66,8 @@ class Settings(BaseSettings):
     model_retries: int = Field(default=2, ge=0, le=10)
     model_wait_s: float = Field(default=30.0, ge=0, le=3600)
     model_prices: dict[str, Price] = {}
+    otlp_endpoint: str | None = Field(default=None, pattern=r"^https?://\S+$")
+    otlp_headers: dict[str, SecretStr] = {}
     window_tokens: int = Field(default=16_384, ge=1_024)
     reserved_output_tokens: int = Field(default=1_024, ge=64)
     temperature: float = Field(default=0.0, ge=0, le=2)
@@ -117,6 +120,7 @@ class Settings(BaseSettings):
         named = {"secret": self.secret, "auth_key": self.auth_key, "openai_api_key": self.openai_api_key}
         named |= {"database_url": self.database_url}
         named |= {f"previous_secret_{n}": secret for n, secret in enumerate(self.previous_secrets)}
+        named |= {f"otlp_header_{name}": secret for name, secret in self.otlp_headers.items()}
         return {name: secret for name, secret in named.items() if secret is not None} | self.tool_secrets
 
     @classmethod

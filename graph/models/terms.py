@@ -1,8 +1,26 @@
-"""On which terms the settings let a model be asked."""
+"""The model that the settings name, and on which terms they let it be asked."""
+
+from collections.abc import Sequence
 
 from graph.models.profiles import profile_of
+from graph.models.registry import open_model
 from graph.settings import Settings
 from state.asking import CallTerms
+from state.ports import Model
+
+
+def configured_model(settings: Settings, tool_names: Sequence[str]) -> Model:
+    """The model of these settings; `tool_names` is what the hijacked model's attacker knows. Raises
+    ModelNotConfigured."""
+    return open_model(
+        settings.model,
+        openai_model=settings.openai_model,
+        openai_api_key=settings.openai_api_key,
+        openai_base_url=settings.openai_base_url,
+        openai_profile=settings.openai_profile,
+        timeout_s=settings.model_timeout_s,
+        tool_names=tool_names,
+    )
 
 
 def call_terms(settings: Settings) -> CallTerms:
