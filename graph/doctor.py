@@ -185,16 +185,17 @@ def _opened(settings: Settings, name: str) -> Model:
         openai_api_key=settings.openai_api_key,
         openai_base_url=settings.openai_base_url,
         openai_profile=settings.openai_profile,
+        recording=settings.recording if name == "replay" else None,
     )
 
 
 def _needs(settings: Settings, name: str) -> str:
-    if name != "openai":
+    if name not in ("openai", "replay"):
         return f"{name}: ready"
     try:
         _opened(settings, name)
     except ModelNotConfigured as error:
-        return f"{name}: {error}".replace("model 'openai' ", "")
+        return f"{name}: {error}".replace(f"model '{name}' ", "")
     return f"{name}: ready"
 
 

@@ -33,6 +33,7 @@ class Settings(BaseSettings):
     `openai_profile` names what the server is like (graph.models.profiles). A reply is awaited `model_timeout_s`;
     `model_retries` failures of a decision are tried again, waiting `model_wait_s` in all; `model_modes` are the ways to
     ask for a proposal, the best first, where they are not the profile's. `model_prices` are the user's, by model name.
+    `recording` is the file that replies are added to, and that the model `replay` plays.
     `otlp_endpoint` takes spans of runs, nodes and model calls (graph.tracing), with `otlp_headers`; unset means none.
     `auth_key` signs the tokens of a server with authentication (graph.auth). `tool_secrets` are the credentials of the
     tools by name, one variable each: EXPEDIENTE_TOOL_SECRET_BILLING_API is `billing_api`.
@@ -65,6 +66,7 @@ class Settings(BaseSettings):
     model_modes: tuple[Mode, ...] | None = Field(default=None, min_length=1)
     model_retries: int = Field(default=2, ge=0, le=10)
     model_wait_s: float = Field(default=30.0, ge=0, le=3600)
+    recording: Path | None = None
     model_prices: dict[str, Price] = {}
     otlp_endpoint: str | None = Field(default=None, pattern=r"^https?://\S+$")
     otlp_headers: dict[str, SecretStr] = {}

@@ -27,7 +27,7 @@ agent = Typer(
 
 As = Annotated[str, Option("--as", metavar="NAME@TENANT", help="Who acts. `agent doctor` lists whom there is.")]
 Model = Annotated[
-    str | None, Option("--model", metavar="MODEL", help="offline, hijacked or openai; else EXPEDIENTE_MODEL.")
+    str | None, Option("--model", metavar="MODEL", help="offline, hijacked, openai or replay; else EXPEDIENTE_MODEL.")
 ]
 Thread = Annotated[str, Argument(metavar="THREAD", help="The thread.")]
 Index = Annotated[int, Argument(metavar="INDEX", help="The number of the decision, as `agent show` has it.")]

@@ -1,6 +1,7 @@
 """Models by the name that the settings use."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from pydantic import SecretStr
 
@@ -8,9 +9,10 @@ from graph.models.adapter import ChatModelAdapter
 from graph.models.hijacked import Hijacked
 from graph.models.offline import OfflineReader
 from graph.models.profiles import PROFILES
+from graph.models.recorded import RecordingModel, RecordingUnusable, ReplayModel
 from state.ports import Model
 
-MODELS = ("offline", "hijacked", "openai")
+MODELS = ("offline", "hijacked", "openai", "replay")
 
 
 class ModelNotConfigured(ValueError):
@@ -26,8 +28,30 @@ def open_model(
     openai_profile: str | None = None,
     timeout_s: float = 60.0,
     tool_names: Sequence[str] = (),
+    recording: Path | None = None,
 ) -> Model:
-    """The model of that name. `tool_names` is what the hijacked model's attacker knows. Raises ModelNotConfigured."""
+    """The model of that name. `tool_names` is what the hijacked model's attacker knows; `recording` is the file that
+    `replay` plays, and that any other model's replies are added to. Raises ModelNotConfigured."""
+    try:
+        if name == "replay":
+            if recording is None:
+                raise ModelNotConfigured("model 'replay' needs a recording: set EXPEDIENTE_RECORDING")
+            return ReplayModel(recording)
+        model = _answering(name, openai_model, openai_api_key, openai_base_url, openai_profile, timeout_s, tool_names)
+        return model if recording is None else RecordingModel(model, recording)
+    except RecordingUnusable as error:
+        raise ModelNotConfigured(str(error)) from None
+
+
+def _answering(
+    name: str,
+    openai_model: str | None,
+    openai_api_key: SecretStr | None,
+    openai_base_url: str | None,
+    openai_profile: str | None,
+    timeout_s: float,
+    tool_names: Sequence[str],
+) -> Model:
     match name:
         case "offline":
             return ChatModelAdapter(OfflineReader(), name)

@@ -20,6 +20,7 @@ def configured_model(settings: Settings, tool_names: Sequence[str]) -> Model:
         openai_profile=settings.openai_profile,
         timeout_s=settings.model_timeout_s,
         tool_names=tool_names,
+        recording=settings.recording,
     )
 
 

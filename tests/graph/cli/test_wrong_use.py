@@ -38,7 +38,7 @@ def test_with_json_an_error_is_one_object_and_stderr_is_empty(same: SameProgram)
         (
             ["ask", "hi", "--as", "ana@acme", "--model", "gpt"],
             "",
-            "allowed: offline, hijacked, openai",
+            "allowed: offline, hijacked, openai, replay",
         ),
         (
             ["show", "first", "--as", "ana@acme", "--decision", "2"],

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -11,13 +13,19 @@ from state.ports import Model
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_name_opens_a_model(name: str) -> None:
-    model: Model = open_model(name, openai_model="small", openai_api_key=SecretStr("k"), tool_names=("look_up",))
+def test_every_name_opens_a_model(name: str, tmp_path: Path) -> None:
+    recording = tmp_path / "recording.jsonl"
+    recording.touch()
+    given: dict[str, Any] = {"recording": recording} if name == "replay" else {}
+    key = SecretStr("k")
+    model: Model = open_model(name, openai_model="small", openai_api_key=key, tool_names=("look_up",), **given)
     assert model.name.startswith(name)
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ModelNotConfigured, match=r"'gpt'; allowed: offline, hijacked, openai\. Set EXPEDIENTE_MODEL"):
+    with pytest.raises(
+        ModelNotConfigured, match=r"'gpt'; allowed: offline, hijacked, openai, replay\. Set EXPEDIENTE_MODEL"
+    ):
         open_model("gpt")
 
 
