@@ -41,7 +41,7 @@ from graph.stores.run_lock import SqlRunLock
 from graph.tokens import EncodingCounter
 from graph.tool_secrets import SettingsSecrets
 from graph.tracing import Tracing, open_provider
-from retrieval.embed import MiniLM
+from retrieval.embedders import open_embedder
 from retrieval.ingest import IngestReport
 from retrieval.library import Library
 from retrieval.links import CatalogueLinks
@@ -56,8 +56,8 @@ from state.ports import (
 )
 from state.run import Scope
 
-# The embedder of documents and queries: any state.ports.Embedder. Another one needs a library ingested anew.
-EMBEDDER: Callable[[], Embedder] = MiniLM
+# An embedder of your own, in place of the one that the settings name. Another one needs a library ingested anew.
+EMBEDDER: Callable[[], Embedder] | None = None
 
 
 class DomainNotLoaded(ImportError):
@@ -236,7 +236,23 @@ def _tracing(settings: Settings, provider: Any, stack: ExitStack) -> Tracing | N
 def open_library(settings: Settings, embedder: Embedder | None = None) -> Library:
     """The library alone, without the domain: for reading folders in. Raises SettingsError, EmbedderMismatch,
     StoreUnavailable."""
-    return Library.open(settings.make_home() / "library", embedder or EMBEDDER())
+    return Library.open(
+        settings.make_home() / "library", embedder or settings_embedder(settings), chroma_url=settings.chroma_url
+    )
+
+
+def settings_embedder(settings: Settings) -> Embedder:
+    """The embedder of documents and queries. Raises EmbedderUnavailable."""
+    if EMBEDDER is not None:
+        return EMBEDDER()
+    key = settings.openai_api_key
+    return open_embedder(
+        settings.embedder,
+        model=settings.embedder_model,
+        dimension=settings.embedder_dimension,
+        base_url=settings.openai_base_url,
+        api_key="" if key is None else key.get_secret_value(),
+    )
 
 
 def open_identity(settings: Settings) -> Identity:

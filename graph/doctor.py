@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from urllib.parse import urlsplit
 
-from graph.app import load_domain
+from graph.app import load_domain, settings_embedder
 from graph.clock import SystemClock
 from graph.domain_check import check_domain
 from graph.faults import explained
@@ -89,7 +89,7 @@ def examine() -> Iterator[Check]:
         yield _checked("model", lambda: _model(settings))
         yield Check(name="models", ok=True, found="; ".join(_needs(settings, name) for name in MODELS))
         yield _checked("tokenizer", lambda: EncodingCounter(settings.tokenizer).name)
-        yield _checked("embedder", _embedder)
+        yield _checked("embedder", lambda: _embedder(settings))
         yield _checked("database", lambda: _database(settings))
         yield _checked("checkpoints", lambda: _kept(settings, settings.checkpoints_file, sqlite_saver))
         yield _checked("memory", lambda: _kept(settings, settings.memory_file, sqlite_store))
@@ -199,12 +199,13 @@ def _needs(settings: Settings, name: str) -> str:
     return f"{name}: ready"
 
 
-def _embedder() -> str:
-    embedder = MiniLM()
-    (vector,) = embedder.embed(["a text"])  # reads the weights and compares their hash
+def _embedder(settings: Settings) -> str:
+    embedder = settings_embedder(settings)
+    (vector,) = embedder.embed(["a text"])  # the default one reads its weights and compares their hash
     if len(vector) != embedder.dimension:
         raise Missing(f"{embedder.name} gives {len(vector)} numbers, expected {embedder.dimension}", "install it anew")
-    return f"{embedder.name}, {embedder.dimension} dimensions, hash of the weights as expected"
+    checked = ", hash of the weights as expected" if isinstance(embedder, MiniLM) else ""
+    return f"{embedder.name}, {embedder.dimension} dimensions{checked}"
 
 
 def _database(settings: Settings) -> str:

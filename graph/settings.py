@@ -9,6 +9,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
+from retrieval.embedders import EmbedderName
 from retrieval.ranking import Ranking, RankingUnusable
 from state.request import Mode
 from state.spending import Price
@@ -35,6 +36,8 @@ class Settings(BaseSettings):
     ask for a proposal, the best first, where they are not the profile's. `model_prices` are the user's, by model name.
     `recording` is the file that replies are added to, and that the model `replay` plays.
     `otlp_endpoint` takes spans of runs, nodes and model calls (graph.tracing), with `otlp_headers`; unset means none.
+    `embedder` makes the vectors, by the model and dimension it is told; `chroma_url` keeps them on a Chroma server that
+    several processes share, instead of in `home`.
     `auth_key` signs the tokens of a server with authentication (graph.auth). `tool_secrets` are the credentials of the
     tools by name, one variable each: EXPEDIENTE_TOOL_SECRET_BILLING_API is `billing_api`.
     """
@@ -70,6 +73,10 @@ class Settings(BaseSettings):
     model_prices: dict[str, Price] = {}
     otlp_endpoint: str | None = Field(default=None, pattern=r"^https?://\S+$")
     otlp_headers: dict[str, SecretStr] = {}
+    embedder: EmbedderName = EmbedderName.MINILM
+    embedder_model: str | None = Field(default=None, min_length=1)
+    embedder_dimension: int | None = Field(default=None, ge=1)
+    chroma_url: str | None = Field(default=None, pattern=r"^https?://[^/\s]+$")
     window_tokens: int = Field(default=16_384, ge=1_024)
     reserved_output_tokens: int = Field(default=1_024, ge=64)
     temperature: float = Field(default=0.0, ge=0, le=2)

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import chromadb
+import httpx
 import numpy as np
 from chromadb.api.client import Client
 from chromadb.api.models.Collection import Collection
@@ -31,15 +33,16 @@ MAX_BATCH = 5_000  # Chroma takes 5,461 records at once
 
 
 class ChromaIndex:
-    """Implements state.ports.Index. A hit's score is the cosine of query and chunk, −1 to 1.
+    """Implements state.ports.Index, on files in a folder or on a Chroma server by its URL. A hit's score is the cosine
+    of query and chunk, −1 to 1.
 
     Threads may share it, and each process has its own; one at a time writes. A client does not see what another
     process wrote, so it is opened anew when the catalogue names another `writer`.
     Raises EmbedderMismatch at opening, AccessUnknown before any store is touched, StoreUnavailable.
     """
 
-    def __init__(self, folder: Path, catalogue: Catalogue, embedder: Embedder, writer: str) -> None:
-        self._folder = folder
+    def __init__(self, place: Path | str, catalogue: Catalogue, embedder: Embedder, writer: str) -> None:
+        self._place = place
         self._catalogue = catalogue
         self._embedder = embedder
         self._writer = writer
@@ -149,7 +152,7 @@ class ChromaIndex:
         with self._asking:
             held = self._asked.get(query)
         if held is None:
-            [held] = self._embedder.embed([query])
+            [held] = self._embedder.embed_queries([query])
             with self._asking:
                 self._asked[query] = held
                 while len(self._asked) > KEPT_QUERIES:
@@ -160,14 +163,12 @@ class ChromaIndex:
         with _reachable():
             for revision in self._catalogue.revisions():
                 self._known[revision.tenant] = revision.number
-            # Telemetry off: nothing leaves the machine.
-            client = chromadb.PersistentClient(path=str(self._folder), settings=Settings(anonymized_telemetry=False))
-            assert isinstance(client, Client)  # the declared type lacks `close`
+            client = _client(self._place)
             made_by = self._made_by()
             for collection in client.list_collections():
                 built_by = {key: (collection.metadata or {}).get(key) for key in made_by}
                 if built_by != made_by:
-                    client.close()
+                    _close(client)
                     raise EmbedderMismatch(_spelt(built_by), _spelt(made_by))
             return client
 
@@ -179,7 +180,7 @@ class ChromaIndex:
 
     def _disconnect(self) -> None:
         if self._client is not None:
-            self._client.close()
+            _close(self._client)
         self._client = None
         self._collections.clear()
 
@@ -230,6 +231,36 @@ class ChromaIndex:
         return {"embedder": self._embedder.name, "dimension": self._embedder.dimension}
 
 
+def _client(place: Path | str) -> Client:
+    """A client of a folder or of a server. Raises StoreUnavailable. Telemetry off: nothing leaves the machine."""
+    quiet = Settings(anonymized_telemetry=False)
+    if isinstance(place, Path):
+        client = chromadb.PersistentClient(path=str(place), settings=quiet)
+    else:
+        url = urlsplit(place)
+        secure = url.scheme == "https"
+        try:
+            client = chromadb.HttpClient(
+                host=url.hostname or "", port=url.port or (443 if secure else 80), ssl=secure, settings=quiet
+            )
+        except ValueError as fault:
+            raise StoreUnavailable(
+                "dense index", f"no Chroma server answers at {place}", "start it (`chroma run`), or correct the address"
+            ) from fault
+    assert isinstance(client, Client)  # the declared type lacks `close`
+    return client
+
+
+def _close(client: Client) -> None:
+    """Close a client, and the connections that one of a server leaves open."""
+    sides = (client, getattr(client, "_admin_client", None))
+    sessions = [getattr(getattr(side, "_server", None), "_session", None) for side in sides]
+    client.close()
+    for session in sessions:
+        if isinstance(session, httpx.Client):
+            session.close()
+
+
 def _query(collection: Collection, vector: list[float], condition: Condition, wanted: int) -> Ranked:
     found = collection.query(
         query_embeddings=np.asarray([vector], dtype=np.float32),
@@ -258,9 +289,8 @@ def _reachable() -> Iterator[None]:
 @contextmanager
 def plain_collection(folder: Path) -> Iterator[Collection]:
     """One collection for everybody, as a first attempt has it: what the bench measures this index against."""
-    client = chromadb.PersistentClient(path=str(folder), settings=Settings(anonymized_telemetry=False))
-    assert isinstance(client, Client)  # the declared type lacks `close`
+    client = _client(folder)
     try:
         yield client.create_collection("plain", configuration={"hnsw": {"space": "cosine"}}, embedding_function=None)
     finally:
-        client.close()
+        _close(client)

@@ -78,6 +78,10 @@ class MiniLM:
         """One unit vector per text, in the order given."""
         return [_embed(text).tolist() for text in texts]
 
+    def embed_queries(self, texts: Sequence[str]) -> list[list[float]]:
+        """As `embed`: this model reads questions and passages alike."""
+        return self.embed(texts)
+
 
 def token_vectors(text: str) -> tuple[list[int], NDArray[np.float32]]:
     """The tokens of a text as the embedder reads them, and a unit vector for each: what `MaxSim` compares.

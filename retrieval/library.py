@@ -43,8 +43,8 @@ class Library:
         self._embedder = embedder
 
     @classmethod
-    def open(cls, folder: Path, embedder: Embedder) -> Self:
-        """Open a library, and make an empty one where there is none.
+    def open(cls, folder: Path, embedder: Embedder, *, chroma_url: str | None = None) -> Self:
+        """Open a library, and make an empty one where there is none; with a `chroma_url` its vectors lie there.
 
         Raises EmbedderMismatch for a library built by another embedder, StoreUnavailable.
         """
@@ -54,19 +54,19 @@ class Library:
             raise StoreUnavailable("library folder", fault, "give a folder that may be written") from fault
         made = folder / "made"
         if made.exists():
-            return cls._open(folder, embedder)
+            return cls._open(folder, embedder, chroma_url)
         # Two processes that start together must not both make the tables.
         with exclusive(folder):
-            library = cls._open(folder, embedder)
+            library = cls._open(folder, embedder, chroma_url)
             made.touch()
             return library
 
     @classmethod
-    def _open(cls, folder: Path, embedder: Embedder) -> Self:
+    def _open(cls, folder: Path, embedder: Embedder, chroma_url: str | None) -> Self:
         writer = uuid4().hex
         catalogue = Catalogue(open_catalogue(folder / "catalogue.db"))
         try:
-            index = ChromaIndex(folder / "dense", catalogue, embedder, writer)
+            index = ChromaIndex(chroma_url or folder / "dense", catalogue, embedder, writer)
         except BaseException:
             catalogue.close()
             raise

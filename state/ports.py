@@ -52,7 +52,7 @@ class Model(Protocol):
 
 
 class Embedder(Protocol):
-    """Texts to unit vectors. Name and dimension are checked against the index at start."""
+    """Texts to unit vectors; name and dimension are checked at start. A model may read queries by another prompt."""
 
     @property
     def name(self) -> str: ...
@@ -61,6 +61,8 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]: ...
+
+    def embed_queries(self, texts: Sequence[str]) -> list[list[float]]: ...
 
 
 class Found(Value):

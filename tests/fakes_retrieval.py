@@ -27,6 +27,9 @@ class WordEmbedder:
         self.embedded += len(texts)
         return [self._vector(text) for text in texts]
 
+    def embed_queries(self, texts: Sequence[str]) -> list[list[float]]:
+        return self.embed(texts)
+
     def _vector(self, text: str) -> list[float]:
         vector = [0.0] * self.dimension
         for word, count in Counter(index_words(text)).items():

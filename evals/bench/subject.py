@@ -91,6 +91,10 @@ class NoEmbedder:
         """Vectors that mean nothing."""
         return [[1.0] * self.dimension for _ in texts]
 
+    def embed_queries(self, texts: Sequence[str]) -> list[list[float]]:
+        """As `embed`."""
+        return self.embed(texts)
+
 
 def open_subject(home: Path, database_url: str | None = None) -> App:
     """The app on the small domain. Real: stores, savers, memory, every node. Constant: model and both searches.

@@ -57,6 +57,10 @@ class Drawn:
         """One vector per text."""
         return [_vector(text) for text in texts]
 
+    def embed_queries(self, texts: Sequence[str]) -> list[list[float]]:
+        """As `embed`."""
+        return self.embed(texts)
+
 
 def peers(folder: Path, chunks: int, tenants: int) -> Peers:
     """Measure on a corpus of so many one-chunk documents, spread evenly."""
