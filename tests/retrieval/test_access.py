@@ -27,12 +27,12 @@ def test_h08_an_unknown_identity_is_refused_before_any_store_is_touched(
     library: Library, embedder: WordEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Without its stores, every touch would be another error.
-    for store in ("_catalogue", "_client", "_folder"):
-        monkeypatch.delattr(library.index, store)
-        monkeypatch.delattr(library.lexical, store, raising=False)
-    for branch in (library.index, library.lexical):
+    for branch, stores in ((library.index, ("_client", "_place")), (library.lexical, ("_folder",))):
+        for store in ("_catalogue", *stores):
+            monkeypatch.delattr(branch, store)
+    for searched in (library.index, library.lexical):
         with pytest.raises(AccessUnknown, match=r"got None.*\[\] for no groups"):
-            branch.search("pay", access(None), 5)
+            searched.search("pay", access(None), 5)
     assert embedder.embedded == 0
 
 
