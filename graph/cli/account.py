@@ -37,6 +37,6 @@ def what_came(decision: DecisionShown, *, in_full: bool = False) -> Iterator[Ren
     if in_full or len(attempts) > 1 or any(attempt.outcome.name != "proposal" for attempt in attempts):
         yield from labelled("model", map(attempted, attempts))
     if decision.proposal is not None:
-        yield from labelled("proposed", proposed(decision.proposal))
+        yield from labelled("proposed", proposed(decision.proposal, decision.verdicts))
     yield from labelled("verdict", map(verdict, decision.verdicts))
     yield from labelled("result", map(observed, decision.observations), one_line=not in_full)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pydantic import JsonValue
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from graph.cli.arguments import Written, in_full, of_escaped
 from graph.cli.layout import Hanging, labelled
 from graph.cli.screen import one_line
-from graph.cli.wording import plural, shortened, until
+from graph.cli.wording import plural, until
 from graph.result import AnswerShown, PendingCall, RunResult
 from state.checks.hidden import visible
 from state.work import Status
@@ -108,7 +108,11 @@ def _answer(answer: AnswerShown, next_title: str) -> Iterator[RenderableType]:
 def _call(call: PendingCall, trusts: Mapping[str, str], now: datetime) -> Iterator[RenderableType]:
     undone = "can be undone" if call.reversible else "cannot be undone"
     yield from labelled("call", [Text.assemble((call.tool, "bold"), f" ({call.effect}, {undone})")])
-    yield from labelled("with", [_argument(call, name, given, trusts) for name, given in call.arguments.items()])
+    given = {name: (in_full(name), in_full(value)) for name, value in call.arguments.items()}
+    yield from labelled("with", [_argument(call, name, *each, trusts) for name, each in given.items()])
+    escaped = sum(written.escaped for each in given.values() for written in each)
+    if escaped:
+        yield from labelled("beware", [Text(of_escaped(escaped), style="yellow")])
     yield from labelled("why", [f"{call.reason} ({call.rule})"])
     yield from labelled("answer", [f"{' or '.join(call.decisions) or 'none'}, by {' or '.join(call.approver_roles)}"])
     yield from labelled("until", [until(call.expires_at, now)])
@@ -116,13 +120,14 @@ def _call(call: PendingCall, trusts: Mapping[str, str], now: datetime) -> Iterat
         yield from labelled("note", [Text(visible(call.note), style="yellow")])
 
 
-def _argument(call: PendingCall, name: str, given: JsonValue, trusts: Mapping[str, str]) -> str:
-    """An argument, and the items of the request that show its value, each with its trust."""
-    items = call.origins.get(name)
+def _argument(call: PendingCall, key: str, name: Written, given: Written, trusts: Mapping[str, str]) -> str:
+    """An argument, all of it, and the items of the request that show its value, each with its trust."""
+    items = call.origins.get(key)
     shown = [_with_trust(str(item), trusts) for item in items] if isinstance(items, list) else []
-    trace = next((one for one in call.trace if one.argument == name), None)
+    trace = next((one for one in call.trace if one.argument == key), None)
     field = f", field {one_line(trace.field)}" if trace is not None and trace.field is not None else ""
-    return f"{name} = {shortened(given)}, from {', '.join(shown) or 'nothing that was shown'}{field}"
+    told = key if name.text == f'"{key}"' else name.text
+    return f"{told} = {given.text}, from {', '.join(shown) or 'nothing that was shown'}{field}"
 
 
 def _with_trust(item: str, trusts: Mapping[str, str]) -> str:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 from rich.text import Text
 
+from graph.cli.arguments import in_full, is_quote
 from graph.cli.screen import one_line
 from graph.result import ObservationShown
+from state.checks.lookalike import deceptive
 from state.context import ContextManifest
 from state.request import Attempt
-from state.verdict import Accepted, Allowed, Denied, Verdict
+from state.verdict import Accepted, Allowed, Denied, NeedsApproval, Verdict
 from state.work import PROPOSAL, Act, Answer, Clarify, Escalate, Plan, Search
 
 if TYPE_CHECKING:
@@ -71,24 +73,28 @@ def guarded(found: "Guards") -> list[str]:
 
 
 def shortened(given: JsonValue) -> str:
-    """One argument or field in one line. A refused argument is a reference: its value is repeated nowhere."""
-    if isinstance(given, Mapping) and given.get("quote") == "turn":
+    """A field or an argument in one line, its end cut off. A refused argument is a reference: its value is repeated
+    nowhere. What waits for a person is never shortened: `graph.cli.arguments.in_full`."""
+    if is_quote(given):
         return "(words of the question)"
-    text = one_line(str(given))
+    text = one_line(given) if isinstance(given, str) and not deceptive(given) else in_full(given).text
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
 
 
-def call(tool: str, arguments: Mapping[str, JsonValue]) -> str:
-    """`tool(name=value, …)`."""
-    written = ", ".join(f"{one_line(name)}={shortened(given)}" for name, given in arguments.items())
+def call(tool: str, arguments: Mapping[str, JsonValue], *, waits: bool = False) -> str:
+    """`tool(name=value, …)`; of a call that waits for a person, all of it."""
+    written = ", ".join(
+        f"{one_line(name)}={in_full(given).text if waits else shortened(given)}" for name, given in arguments.items()
+    )
     return f"{one_line(tool)}({written})"
 
 
-def proposed(proposal: Mapping[str, JsonValue]) -> list[str]:
+def proposed(proposal: Mapping[str, JsonValue], verdicts: Iterable[Verdict]) -> list[str]:
     """What the model proposed, one line per call or query."""
+    waiting = {given.call_id for given in verdicts if isinstance(given, NeedsApproval)}
     match PROPOSAL.validate_python(proposal):
         case Act(calls=calls):
-            return [call(each.tool, each.arguments) for each in calls]
+            return [call(each.tool, each.arguments, waits=each.call_id in waiting) for each in calls]
         case Search(queries=queries):
             return [f"search: {one_line(query)}" for query in queries]
         case Plan(goal=goal, steps=steps):
