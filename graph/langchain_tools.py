@@ -10,6 +10,7 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langchain_core.tools import Tool as SingleInputTool
+from langsmith import tracing_context
 from pydantic import BaseModel, ValidationError
 from typing_extensions import Unpack
 
@@ -40,10 +41,10 @@ def contracted(
 ) -> Tool:
     """A Tool of the house that runs a LangChain tool: parameters are its `args_schema`, unknown ones forbidden.
 
-    It is called without the run's callbacks, configuration and state. What raises ToolException fails with the code
-    `tool_exception`, arguments that its own validators refuse with `arguments_refused`; `failures` may say more of
-    both. Text comes back as the field `text`, of `content_and_artifact` tools beside the artifact's fields; so do the
-    elements of a list that are no objects. The name becomes lower case with underscores.
+    It is called without the run's callbacks, configuration and state, and without tracing. What raises ToolException
+    fails with the code `tool_exception`, arguments that its own validators refuse with `arguments_refused`; `failures`
+    may say more of both. Text comes back as the field `text`, of `content_and_artifact` tools beside the artifact's
+    fields; so do the elements of a list that are no objects. The name becomes lower case with underscores.
     Raises ToolNotContracted for a name that cannot be mapped, and for arguments that only a run could inject.
     """
     contract = ToolContract(
@@ -138,6 +139,12 @@ def _validated(lc_tool: BaseTool, arguments: dict[str, Any]) -> None:
 
 
 def _invoked(lc_tool: BaseTool, arguments: dict[str, Any]) -> Any:
+    # A tracer that the environment names would be sent the raw result, before anything is masked or projected (X7).
+    with tracing_context(enabled=False, parent=False):
+        return _answer(lc_tool, arguments)
+
+
+def _answer(lc_tool: BaseTool, arguments: dict[str, Any]) -> Any:
     given: Any = arguments
     if lc_tool.response_format == "content_and_artifact":
         # Only the answer to a whole call carries the artifact.
