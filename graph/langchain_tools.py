@@ -14,6 +14,7 @@ from langsmith import tracing_context
 from pydantic import BaseModel, ValidationError
 from typing_extensions import Unpack
 
+from state.checks.schema import SchemaRefused, check_closed
 from state.contract import Effect, OutputField, ToolContract
 from state.tools import Result, Terms, Tool, ToolContext, ToolError, ToolFunction, untitled
 
@@ -45,7 +46,8 @@ def contracted(
     fails with the code `tool_exception`, arguments that its own validators refuse with `arguments_refused`; `failures`
     may say more of both. Text comes back as the field `text`, of `content_and_artifact` tools beside the artifact's
     fields; so do the elements of a list that are no objects. The name becomes lower case with underscores.
-    Raises ToolNotContracted for a name that cannot be mapped, and for arguments that only a run could inject.
+    Raises ToolNotContracted for a name that cannot be mapped, for arguments that only a run could inject, and for a
+    schema of arguments that is open or not safe to check by.
     """
     contract = ToolContract(
         name=_named(lc_tool.name),
@@ -106,7 +108,14 @@ def _parameters(lc_tool: BaseTool) -> dict[str, Any]:
     required = schema.get("required", [])
     properties = schema.get("properties", {})
     kept = {name: field for name, field in properties.items() if name not in _VARIADIC or name in required}
-    return {**schema, "type": "object", "properties": kept, "additionalProperties": False}
+    made = {**schema, "type": "object", "properties": kept, "additionalProperties": False}
+    try:
+        check_closed(made)
+    except SchemaRefused as refused:
+        raise ToolNotContracted(
+            f"got the LangChain tool {lc_tool.name!r:.80} with arguments of which {refused}"
+        ) from None
+    return made
 
 
 def _closed(schema: Any) -> Any:
@@ -120,6 +129,8 @@ def _closed(schema: Any) -> Any:
     for keyword in _SCHEMAS:
         if isinstance(made.get(keyword), list):
             made[keyword] = [_closed(inner) for inner in made[keyword]]
+    if isinstance(made.get("allOf"), list) and len(made["allOf"]) == 1:
+        made["allOf"] = [_closed(made["allOf"][0])]  # several would each close out what the others name
     if "items" in made:
         made["items"] = _closed(made["items"])
     if "properties" in made:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from state.canonical import digest
+from state.checks.schema import check_closed, check_schema
 from state.labels import Argument, Label, Opens
 from state.value import Value
 
@@ -51,16 +52,28 @@ def _not_reserved(name: str) -> str:
     return name
 
 
+Schema = dict[str, JsonValue]
+
+
+def _closed(schema: Schema) -> Schema:
+    check_closed(schema)
+    return schema
+
+
+def _alone(schema: Schema | None) -> Schema | None:
+    check_schema(schema or {}, root={})
+    return schema
+
+
 class OutputField(Value):
     """A field that the projection lets through, and who can write it.
 
     `trust`: `system` is made by the server (ids, bank amounts, dates), `directory` stands in a trusted directory, `own`
     is the principal's, everything else is writable by third parties. `own_if` names a field of the same row: where the
     server says there that the principal wrote the row, this field is the principal's own. `by` names the one that says
-    who else wrote it. `private`: not for others to
-    read. `identifies` names the kind of thing whose id or name the field holds; `most` and `least` are the words that
-    order by it (`largest`, `oldest`). With a `json_schema` the field is checked; `required` ones have to be there in
-    every result that is not empty.
+    who else wrote it. `private`: not for others to read. `identifies` names the kind of thing whose id or name the
+    field holds; `most` and `least` are the words that order by it (`largest`, `oldest`). With a `json_schema`, which refers to nothing, the field is checked; `required`
+    ones have to be there in every result that is not empty.
     """
 
     name: Annotated[str, AfterValidator(_not_reserved)]
@@ -71,7 +84,7 @@ class OutputField(Value):
     identifies: str | None = None
     most: tuple[str, ...] = ()
     least: tuple[str, ...] = ()
-    json_schema: dict[str, JsonValue] | None = None
+    json_schema: Annotated[Schema | None, AfterValidator(_alone)] = None
     required: bool = False
 
     @property
@@ -128,6 +141,8 @@ SecretName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{1,63}$")]
 class ToolContract(Value):
     """All that code needs to know of a tool before calling it.
 
+    `parameters` is a JSON schema whose objects are closed and whose references and patterns are safe to follow
+    (state.checks.schema): others may have written it.
     `resources` maps a parameter to the kind of resource whose id it holds; such an id must belong to the
     principal's tenant and be traceable to something the request showed (X4). `arguments` says what the parameters
     decide, and so which origins suffice for them; one that is not named there is payload. `opens_when`: the user's own
@@ -145,7 +160,7 @@ class ToolContract(Value):
     name: str = Field(pattern=r"^[a-z][a-z0-9_]{2,63}$")
     description: str
     effect: Effect
-    parameters: dict[str, JsonValue]
+    parameters: Annotated[Schema, AfterValidator(_closed)]
     roles: tuple[str, ...]
     output: tuple[OutputField, ...]
     resources: dict[str, str] = {}

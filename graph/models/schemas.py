@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jsonschema import Draft202012Validator
 from pydantic import JsonValue
+
+from state.checks.schema import validator
 
 
 def alternatives(schema: dict[str, Any], definitions: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -63,7 +64,7 @@ def _fits(value: JsonValue, schema: dict[str, Any]) -> bool:
     """Whether a value keeps the schema's choices and bounds. Its pattern has to cover the whole of it."""
     if "pattern" in schema and not (isinstance(value, str) and matches(schema["pattern"], value)):
         return False
-    return Draft202012Validator({key: said for key, said in schema.items() if key != "pattern"}).is_valid(value)
+    return validator({key: said for key, said in schema.items() if key != "pattern"}).is_valid(value)
 
 
 def matches(pattern: str, value: str) -> bool:

@@ -20,7 +20,8 @@ from tests.graph.order_desk import desk_domain
 
 def contract(name: str, description: str, *parameters: str, **terms: Any) -> ToolContract:
     made: dict[str, Any] = {"effect": Effect.READ, "roles": ("agent",), "output": (OutputField(name="found"),)}
-    schema: Any = {"type": "object", "properties": {one: {"type": "string"} for one in parameters}}
+    properties = {one: {"type": "string"} for one in parameters}
+    schema: Any = {"type": "object", "properties": properties, "additionalProperties": False}
     return ToolContract(name=name, description=description, parameters=schema, **{**made, **terms})
 
 

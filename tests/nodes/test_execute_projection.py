@@ -18,7 +18,14 @@ TEXT = "text"
 
 def contract(*fields: str, **caps: int) -> ToolContract:
     output = tuple(OutputField(name=name) for name in fields or ("status", "detail", TEXT))
-    made = ToolContract(name="look", description="d", effect=Effect.READ, parameters={}, roles=(), output=output)
+    made = ToolContract(
+        name="look",
+        description="d",
+        effect=Effect.READ,
+        parameters={"type": "object", "additionalProperties": False},
+        roles=(),
+        output=output,
+    )
     return made.model_copy(update=caps)
 
 

@@ -91,7 +91,14 @@ def test_a_changed_definition_has_another_digest(change: dict[str, Any]) -> None
 
 def test_by_default_a_tool_is_nobodys_and_its_fields_are_untrusted() -> None:
     contract = ToolContract.model_validate(
-        {"name": "look", "description": "d", "effect": "read", "parameters": {}, "roles": [], "output": [{"name": "x"}]}
+        {
+            "name": "look",
+            "description": "d",
+            "effect": "read",
+            "parameters": {"type": "object", "additionalProperties": False},
+            "roles": [],
+            "output": [{"name": "x"}],
+        }
     )
     assert contract.roles == ()
     assert (contract.confirm, contract.idempotent) == (False, False)
@@ -101,7 +108,14 @@ def test_by_default_a_tool_is_nobodys_and_its_fields_are_untrusted() -> None:
 @pytest.mark.parametrize("name", ["Refund", "re fund", "r", "../x", "refund\n", "x" * 65, "réfund"])
 def test_a_name_is_plain(name: str) -> None:
     with pytest.raises(ValidationError, match="name"):
-        ToolContract(name=name, description="d", effect=Effect.READ, parameters={}, roles=(), output=())
+        ToolContract(
+            name=name,
+            description="d",
+            effect=Effect.READ,
+            parameters={"type": "object", "additionalProperties": False},
+            roles=(),
+            output=(),
+        )
 
 
 @pytest.mark.parametrize("name", sorted(RESERVED))

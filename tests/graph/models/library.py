@@ -23,6 +23,7 @@ def contract(
             "type": "object",
             "properties": {parameter: {"type": "string", **says} for parameter, says in of.items()},
             "required": [parameter for parameter in of if parameter not in optional],
+            "additionalProperties": False,
         },
         roles=("member",),
         output=tuple(OutputField(name=field, trust="system") for field in output),

@@ -1,0 +1,37 @@
+"""Schemas of LangChain tools: closed where that can be done, refused where they are not safe (S7, H18)."""
+
+from typing import Any
+
+import pytest
+from langchain_core.tools import StructuredTool
+
+from graph.langchain_tools import ToolNotContracted
+from tests.graph.test_langchain_tools import reading
+
+
+@pytest.mark.parametrize(
+    ("argument", "why"),
+    [
+        ({"$ref": "http://127.0.0.1:9/schema.json"}, "got $ref 'http://127.0.0.1:9/schema.json' at #/properties/a"),
+        ({"type": "object"}, "got an open object at #/properties/a"),
+        ({"type": "string", "pattern": "^(a+)+$"}, "got pattern '^(a+)+$' at #/properties/a"),
+        ({"type": "strnig"}, "got no JSON schema (draft 2020-12): at #/properties/a/type"),
+    ],
+)
+def test_arguments_that_are_open_or_not_safe_to_check_are_refused_in_one_line(argument: Any, why: str) -> None:
+    schema = {"type": "object", "properties": {"a": argument}}
+    with pytest.raises(ToolNotContracted) as refused:
+        reading(StructuredTool(name="look", description="Look.", func=lambda **_: "", args_schema=schema))
+    assert f"got the LangChain tool 'look' with arguments of which {why}" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_object_behind_one_all_of_is_closed_too() -> None:
+    place = {"type": "object", "properties": {"city": {"type": "string"}}}
+    schema = {"type": "object", "properties": {"place": {"allOf": [place]}}}
+    made = reading(StructuredTool(name="find", description="Find.", func=lambda place: "", args_schema=schema))
+    assert made.contract.parameters == {
+        "type": "object",
+        "properties": {"place": {"allOf": [{**place, "additionalProperties": False}]}},
+        "additionalProperties": False,
+    }
