@@ -113,7 +113,7 @@ def _parameters(lc_tool: BaseTool) -> dict[str, Any]:
         check_closed(made)
     except SchemaRefused as refused:
         raise ToolNotContracted(
-            f"got the LangChain tool {lc_tool.name!r:.80} with arguments of which {refused}"
+            f"got the LangChain tool {lc_tool.name!r:.80}, whose arguments no contract takes: {refused}"
         ) from None
     return made
 

@@ -22,7 +22,7 @@ def test_arguments_that_are_open_or_not_safe_to_check_are_refused_in_one_line(ar
     schema = {"type": "object", "properties": {"a": argument}}
     with pytest.raises(ToolNotContracted) as refused:
         reading(StructuredTool(name="look", description="Look.", func=lambda **_: "", args_schema=schema))
-    assert f"got the LangChain tool 'look' with arguments of which {why}" in str(refused.value)
+    assert f"got the LangChain tool 'look', whose arguments no contract takes: {why}" in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
