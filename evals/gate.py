@@ -65,28 +65,9 @@ class Gate:
 
     def call(self, tool: str, arguments: Mapping[str, JsonValue]) -> Step:
         """Judge one call, ask the person where that is asked for, and run it where it is allowed."""
-        artifacts, scope = self._app.ports.artifacts, self._scope
-        request = RequestContext(
-            request_id=f"{scope.thread}-{self._index}",
-            now=self._now,
-            locale="en",
-            message_id="m1",
-            turn_ref=self._turn_ref,
-            turn_index=0,
-            parent=self._head,
-        )
-        task = TaskState(next_index=self._index, laps_in_turn=self._index)
-        decision = self._spec.decision(self._index, "act")
-        given = quoted(arguments, {self._turn_ref: self._words})
-        proposed = Act(calls=(ToolCall(call_id=f"call-{self._index}-1", tool=tool, arguments=given),))
-        proposal = artifacts.put(scope.tenant, proposed.model_dump_json())
-        lap: dict[str, Any] = {
-            "request": request,
-            "decision": decision,
-            "proposal": proposal,
-            "manifest": Packed(ref=self._packed(request, task)),
-            "task": task,
-        }
+        scope = self._scope
+        request, lap = self._lap(tool, arguments)
+        decision, proposal = lap["decision"], lap["proposal"]
         verdicts = self._judged(lap, None)
         asked = isinstance(verdicts[0], NeedsApproval)
         first = verdicts[0]
@@ -109,6 +90,37 @@ class Gate:
             reason=reason,
             verdict=first,
         )
+
+    def judged(self, tool: str, arguments: Mapping[str, JsonValue]) -> Verdict:
+        """The first verdict on a call that is neither asked for nor run: what would become of it now."""
+        _, lap = self._lap(tool, arguments)
+        return self._judged(lap, None)[0]
+
+    def _lap(self, tool: str, arguments: Mapping[str, JsonValue]) -> tuple[RequestContext, dict[str, Any]]:
+        """The channels of a lap in which this call is proposed."""
+        artifacts, scope = self._app.ports.artifacts, self._scope
+        request = RequestContext(
+            request_id=f"{scope.thread}-{self._index}",
+            now=self._now,
+            locale="en",
+            message_id="m1",
+            turn_ref=self._turn_ref,
+            turn_index=0,
+            parent=self._head,
+        )
+        task = TaskState(next_index=self._index, laps_in_turn=self._index)
+        decision = self._spec.decision(self._index, "act")
+        given = quoted(arguments, {self._turn_ref: self._words})
+        proposed = Act(calls=(ToolCall(call_id=f"call-{self._index}-1", tool=tool, arguments=given),))
+        proposal = artifacts.put(scope.tenant, proposed.model_dump_json())
+        lap: dict[str, Any] = {
+            "request": request,
+            "decision": decision,
+            "proposal": proposal,
+            "manifest": Packed(ref=self._packed(request, task)),
+            "task": task,
+        }
+        return request, lap
 
     def cells(self) -> list[JsonValue]:
         """What the results so far showed, value by value."""

@@ -21,6 +21,9 @@ def main(
         str | None, typer.Option(help="early or late: where the injection's calls stand; else both.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a suite and nothing else.")] = False,
+    bend: Annotated[
+        bool, typer.Option("--adaptive", help="Instead: exchange each control argument for what is within reach.")
+    ] = False,
     verbose: Annotated[bool, typer.Option(help="Name the tasks that ask, and what was carried out.")] = False,
 ) -> None:
     """Replay every task with every injection as a hijacked model would, without a language model."""
@@ -28,6 +31,7 @@ def main(
         from evals.agentdojo.environment import TERMS, open_world
     except ImportError as missing:
         sys.exit(f"got no package {missing.name!r}; AgentDojo is the extra `evals`: run `make evals` first")
+    from evals.agentdojo.adaptive import adaptive
     from evals.agentdojo.replay import on_stage
     from evals.agentdojo.report import measured
 
@@ -43,10 +47,13 @@ def main(
             tempfile.TemporaryDirectory(prefix="expediente-dojo-") as home,
             on_stage(open_world(name), Path(home)) as stage,
         ):
+            if bend:
+                sys.stdout.write(adaptive(stage).model_dump_json() + "\n")
+                continue
             reports.append(measured(stage, orders))
         if json:
             sys.stdout.write(reports[-1].model_dump_json() + "\n")
-    if not json:
+    if reports and not json:
         Console().print(_benign(reports), "", _attacked(reports))
         if verbose:
             Console().print_json(data=[_named(one) for one in reports])

@@ -1,0 +1,1 @@
+"""AgentDojo through the gate."""
