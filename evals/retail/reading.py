@@ -35,8 +35,7 @@ def reading_tools(store: Store) -> tuple[Tool, ...]:
 def _of_users(store: Store) -> tuple[Tool, ...]:
     def own(context: ToolContext, where: str, given: tuple[str, ...]) -> dict[str, Any]:
         with store.open() as connection:
-            # The conditions are the two below.
-            found = connection.execute(f"SELECT user_id FROM users WHERE {where}", given).fetchone()  # noqa: S608 - its words are ours
+            found = connection.execute(f"SELECT user_id FROM users WHERE {where}", given).fetchone()  # noqa: S608 - one of the conditions below
         if found is None or found["user_id"] != context.scope.principal.name:
             raise ToolError("not_found", "no such customer in this conversation")
         return {"user_id": found["user_id"]}

@@ -31,9 +31,8 @@ class Store:
     def tables(self) -> dict[str, list[tuple[Any, ...]]]:
         """Every row of every table, sorted: what two stores are compared by."""
         with self.open() as connection:
-            # The names are the constants above.
             return {
-                name: sorted((tuple(row) for row in connection.execute(f"SELECT * FROM {name}")), key=repr)  # noqa: S608 - its words are ours
+                name: sorted((tuple(row) for row in connection.execute(f"SELECT * FROM {name}")), key=repr)  # noqa: S608 - a constant above
                 for name in TABLES
             }
 

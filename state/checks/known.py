@@ -5,12 +5,14 @@ is not (a summary, say) is a text like any other and has the trust of its item.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from threading import Lock
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from state.checks.meaning import plain
+from state.checks.meaning import norm, plain
 from state.checks.origin import Shown
 from state.context import Trust
 from state.contract import RESERVED, OutputField, ToolContract
@@ -29,13 +31,35 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One result, or one row of a list. `steered`: what the model put into the read decided which rows there are."""
+    """One result, or one row of a list. `steered`: what the model put into the read decided which rows there are.
+
+    `holds` are the values of its trusted cells, as they are compared; moments stand there by day and minute too.
+    """
 
     item_ids: tuple[str, ...]
     source: str
     tool: str
     cells: tuple[Cell, ...]
     steered: bool = False
+    holds: frozenset[str] = frozenset()
+
+
+_MOST_MADE = 2_048  # results whose rows are kept: each is in the request of every later decision of its turn
+_MAKING = Lock()
+_MADE: dict[Any, tuple[ToolContract | None, tuple[Row, ...]]] = {}
+
+
+def row_of(item_ids: tuple[str, ...], source: str, tool: str, cells: Iterable[Cell], steered: bool = False) -> Row:
+    """A row of these cells."""
+    made = tuple(cells)
+    holds: set[str] = set()
+    for cell in made:
+        for leaf in leaves(cell.value) if cell.label is not Label.UNTRUSTED else ():
+            value = norm(leaf)
+            holds.add(value)
+            if len(value) > 10 and value[4:5] == "-" and value[7:8] == "-":
+                holds |= {value[:10], value[:16].replace("t", " ")}
+    return Row(item_ids, source, tool, made, steered, frozenset(holds))
 
 
 def known(
@@ -59,11 +83,23 @@ def known(
     for source, blocks in by_source.items():
         tool = str(blocks[0][1].get("tool", ""))
         contract = contracts.get(tool)
-        ids = tuple(item.item_id for item, _ in blocks)
-        turned = source in steered or any(body.get("truncated") is True for _, body in blocks)
-        for parts in _rows([(item.trust, body) for item, body in blocks]):
-            cells = _cells(parts, contract, own_names)
-            made.append(Row(ids, source, tool, tuple(_echoed(cell, echoes) for cell in cells), turned))
+        key = (tuple((item.item_id, item.trust, item.text) for item, _ in blocks), source in steered, own_names, echoes)
+        found = _MADE.get(key)
+        if found is None or found[0] is not contract:
+            turned = source in steered or any(body.get("truncated") is True for _, body in blocks)
+            ids = tuple(item.item_id for item, _ in blocks)
+            rows = tuple(
+                row_of(
+                    ids, source, tool, (_echoed(cell, echoes) for cell in _cells(parts, contract, own_names)), turned
+                )
+                for parts in _rows([(item.trust, body) for item, body in blocks])
+            )
+            found = (contract, rows)
+            with _MAKING:
+                _MADE[key] = found
+                if len(_MADE) > _MOST_MADE:
+                    del _MADE[next(iter(_MADE))]
+        made += found[1]
     return tuple(made)
 
 
@@ -117,6 +153,7 @@ def repeats(value: JsonValue, echoes: frozenset[str]) -> bool:
     return any(one in text for text in texts for one in echoes)
 
 
+@lru_cache(maxsize=2_048)
 def _body(text: str) -> dict[str, JsonValue] | None:
     try:
         body = json.loads(text)

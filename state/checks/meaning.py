@@ -29,11 +29,13 @@ _STOP = frozenset(
 )
 
 
+@lru_cache(maxsize=65_536)
 def plain(text: str) -> str:
     """A text for comparison: visible characters, one case, single spaces."""
     return " ".join(visible(text).casefold().split())
 
 
+@lru_cache(maxsize=65_536)
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text that say something, in one case, in order."""
     return tuple(word for word in _words(text) if len(word) > 1 and word not in _STOP)
@@ -122,10 +124,18 @@ class Meaning:
         return re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", self.plain) is not None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def meaning(text: str, today: date) -> Meaning:
     """The meaning of a text. Texts are the same from call to call: what was read once is kept a while."""
     return Meaning(text, today)
+
+
+def norm(value: JsonValue) -> str:
+    """A value as it is compared whole: numbers exactly, texts as `plain` has them, links as addresses."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(number(value))
+    text = plain(str(value))
+    return address(text) if text.startswith(("http://", "https://", "www.")) else text
 
 
 def number(value: JsonValue) -> Decimal | None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
@@ -98,10 +99,10 @@ class Selection:
     def _orders(self, things: Iterable[_Thing]) -> list[tuple[str, int, str]]:
         """The fields that a superlative of the words orders by, 1 the most, -1 the least, and the word."""
         found: dict[tuple[str, int, str], None] = {}
-        for thing in things:
-            for cell in thing.cells:
-                for words, sign in ((cell.field.most, 1), (cell.field.least, -1)):
-                    found |= {(cell.field.name, sign, word): None for word in words if self.words.holds(word)}
+        fields = {cell.field.name: cell.field for thing in things for cell in thing.cells}
+        for name, field_of_it in fields.items():
+            for words, sign in ((field_of_it.most, 1), (field_of_it.least, -1)):
+                found |= {(name, sign, word): None for word in words if self.words.holds(word)}
         return list(found)
 
     def _of(self, row: Row, cell: Cell) -> dict[str, _Thing]:
@@ -135,7 +136,7 @@ class Selection:
             for cell in row.cells
             if cell.label is Label.UNTRUSTED and isinstance(cell.value, str) and not several
         )
-        titles = frozenset(text for text in texts if len(words_of(text)) > 1 and len(text) <= _LONGEST_TITLE)
+        titles = frozenset(text for text in texts if len(text) <= _LONGEST_TITLE and len(words_of(text)) > 1)
         said = [self._mention(cell) for cell in cells]
         mentioned = frozenset(mention for mentions, _ in said for mention in mentions)
         whole = frozenset(mention for mentions, all_of_it in said if all_of_it for mention in mentions)
@@ -144,29 +145,34 @@ class Selection:
 
     def _mention(self, cell: Cell) -> tuple[frozenset[_Mention], bool]:
         """What of a cell stands in the words, and whether all of it does."""
+        if isinstance(cell.value, str):
+            return _said(cell.value, self.words, self.stems)
+        found = [
+            _said(leaf, self.words, self.stems) for leaf in leaves(cell.value) if isinstance(leaf, str | int | float)
+        ]
+        return frozenset().union(*(mentions for mentions, _ in found)), any(whole for _, whole in found)
+
+
+@lru_cache(maxsize=32_768)
+def _said(leaf: str | int | float, words: Meaning, stems: tuple[str, ...]) -> tuple[frozenset[_Mention], bool]:
+    """What of one value the words mention, and whether all of it. Rows are the same from decision to decision."""
+    if isinstance(leaf, bool):
+        return frozenset(), False
+    if isinstance(leaf, int | float):
+        said = number(leaf) in words.numbers
+        return frozenset({("number", str(number(leaf)))} if said else ()), said
+    when = moment(leaf)
+    if when is not None:
         mentions: set[_Mention] = set()
-        whole = False
-        for leaf in leaves(cell.value):
-            if isinstance(leaf, bool):
-                continue
-            if isinstance(leaf, int | float):
-                if number(leaf) in self.words.numbers:
-                    mentions.add(("number", str(number(leaf))))
-                    whole = True
-                continue
-            text = str(leaf)
-            when = moment(text)
-            if when is not None:
-                if self.words.time.says_day(when[0]) and (self.words.time.days or self.words.time.weekdays):
-                    mentions.add(("day", when[0].isoformat()))
-                    if when[1] is not None and when[1] in self.words.time.hours:
-                        mentions.add(("hour", when[1].isoformat()))
-                continue
-            parts = words_of(text)
-            run = _longest_run(parts, self.words.sequence)
-            mentions |= {("word", word) for word in run if not word.startswith(self.stems)}
-            whole = whole or (bool(parts) and len(run) == len(parts)) or self.words.says(text)
-        return frozenset(mentions), whole
+        if words.time.says_day(when[0]) and (words.time.days or words.time.weekdays):
+            mentions.add(("day", when[0].isoformat()))
+            if when[1] is not None and when[1] in words.time.hours:
+                mentions.add(("hour", when[1].isoformat()))
+        return frozenset(mentions), False
+    parts = words_of(leaf)
+    run = _longest_run(parts, words.sequence)
+    found = frozenset(("word", word) for word in run if not word.startswith(stems))
+    return found, (bool(parts) and len(run) == len(parts)) or words.says(leaf)
 
 
 def _unlike(one: _Thing, others: Sequence[_Thing]) -> bool:

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from state.checks.amounts import derived
 from state.checks.known import Row, leaves
-from state.checks.meaning import Meaning, address, meaning, number, plain, urls, words_of
+from state.checks.meaning import Meaning, address, meaning, norm, number, urls, words_of
 from state.checks.origin import Shown
 from state.checks.selection import Selection
 from state.context import Trust
@@ -77,7 +77,7 @@ def traced(
         for name, value in arguments.items()
     }
     anchors = {
-        _norm(leaf)
+        norm(leaf)
         for name, value in arguments.items()
         if contract.role(name).role in ("target", "object") and (found[name].label is Label.USER or found[name].chosen)
         for leaf in leaves(value)
@@ -154,13 +154,16 @@ def _value(argument: Argument, value: JsonValue, sources: Sources) -> Traced:
 
 def _in_fields(argument: Argument, value: JsonValue, sources: Sources) -> Traced | None:
     """The trusted fields that hold a value whole, and the choice that the user's words make there."""
-    wanted, found = _norm(value), None
+    wanted, found = norm(value), None
+    dated = wanted[: 10 if argument.role == "day" else 16].replace("t", " ")
     for row in sources.rows:
+        if wanted not in row.holds and (argument.role not in ("time", "day") or dated not in row.holds):
+            continue
         for cell in row.cells:
             # An id is no amount, though both are numbers.
             if cell.label is Label.UNTRUSTED or (argument.role == "amount" and cell.field.identifies is not None):
                 continue
-            if all(_norm(leaf) != wanted for leaf in leaves(cell.value)) and not _same_day(argument, value, cell.value):
+            if all(norm(leaf) != wanted for leaf in leaves(cell.value)) and not _same_day(argument, value, cell.value):
                 continue
             if argument.kind is not None and cell.field.identifies not in (argument.kind, None):
                 continue
@@ -216,10 +219,9 @@ def _related(argument: Argument, value: JsonValue, found: Traced, anchors: set[s
         return found.model_copy(update={"label": Label.SERVER, "chosen": "derived"})
     if argument.role not in ("amount", "time", "day") or found.label not in FROM_A_FIELD or found.chosen or not anchors:
         return found
-    wanted = _norm(value)
+    wanted = norm(value)
     for row in sources.rows:
-        held = {_norm(leaf) for cell in row.cells if cell.label is not Label.UNTRUSTED for leaf in leaves(cell.value)}
-        if wanted in held and held & anchors and not row.steered:
+        if wanted in row.holds and row.holds & anchors and not row.steered:
             return found.model_copy(update={"chosen": "related", "item_ids": row.item_ids})
     return found
 
@@ -258,13 +260,6 @@ def _same_day(argument: Argument, value: JsonValue, held: JsonValue) -> bool:
         return False
     size = 10 if argument.role == "day" else 16
     return len(held) >= 10 and value.replace("T", " ")[:size] == held.replace("T", " ")[:size]
-
-
-def _norm(value: JsonValue) -> str:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(number(value))
-    text = plain(str(value))
-    return address(text) if text.startswith(("http://", "https://", "www.")) else text
 
 
 def _by_the_user(item: Shown) -> bool:
