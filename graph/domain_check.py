@@ -72,6 +72,11 @@ def _tools(domain: Domain) -> Iterator[str]:
             yield f"tool {contract.name} stands in no decision: name it in the decision table, or give it no roles"
         yield from _unknown(f"tool {contract.name}", "resource", contract.resources.values(), domain.resources)
         yield from _unknown(f"tool {contract.name}", "precondition", contract.requires, domain.preconditions)
+        properties = contract.parameters.get("properties")
+        parameters = properties if isinstance(properties, dict) else {}
+        yield from _unknown(f"tool {contract.name}", "argument", contract.arguments, parameters)
+        beside = [name for field in contract.output for name in (field.own_if, field.by) if name is not None]
+        yield from _unknown(f"tool {contract.name}", "field", beside, [field.name for field in contract.output])
         for rate in contract.rates:
             yield from _rated(contract.name, rate, domain)
         for limit in contract.limits:

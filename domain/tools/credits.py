@@ -13,6 +13,7 @@ from domain.times import stamp
 from domain.tools.arguments import AccountId, effect_key, failing_typed, key_reused, not_found
 from domain.tools.fields import MOMENT, change_fails, one_of
 from state.contract import Effect, Limit, OutputField, Rate
+from state.labels import Argument
 from state.policy import Policy, effective
 from state.tools import Tool, ToolContext, ToolError, tool
 
@@ -41,6 +42,11 @@ def credit_tools(database: Database) -> tuple[Tool, ...]:
         effect=Effect.WRITE,
         roles=STAFF,
         resources={"account_id": "account"},
+        arguments={
+            "account_id": Argument(role="target"),
+            "amount": Argument(role="amount"),
+            "currency": Argument(role="permission", harmless=tuple(_CURRENCIES)),
+        },
         limits=(Limit(parameter="amount", policy_key="credit_limit"),),
         rates=(Rate(policy_key="credits_per_day", per="actor", window_s=86_400),),
         idempotent=True,

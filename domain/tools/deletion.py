@@ -9,6 +9,7 @@ from domain.times import stamp
 from domain.tools.arguments import KeyId, effect_key, failing_typed, key_reused, not_found
 from domain.tools.fields import MOMENT, change_fails, one_of
 from state.contract import Effect, OutputField
+from state.labels import Argument
 from state.tools import Tool, ToolContext, ToolError, tool
 
 # The row stays, without its value: rotations point at it, and a reused id would make old records lie.
@@ -28,6 +29,7 @@ def deletion_tools(database: Database) -> tuple[Tool, ...]:
         effect=Effect.WRITE,
         roles=(ADMIN,),
         resources={"key_id": "api_key"},
+        arguments={"key_id": Argument(role="object")},
         confirm=True,
         idempotent=True,
         reversible=False,

@@ -10,6 +10,7 @@ from domain.times import stamp
 from domain.tools.arguments import KeyId, effect_key, failing_typed, key_reused, not_found
 from domain.tools.fields import MOMENT, change_fails, one_of
 from state.contract import Effect, OutputField, Rate
+from state.labels import Argument
 from state.tools import Tool, ToolContext, ToolError, tool
 
 # A disabled key waits for a review and a pending one for its owner: neither ends by making another key.
@@ -41,6 +42,7 @@ def rotation_tools(database: Database) -> tuple[Tool, ...]:
         effect=Effect.WRITE,
         roles=(ADMIN,),
         resources={"key_id": "api_key"},
+        arguments={"key_id": Argument(role="object")},
         confirm=True,
         rates=(Rate(policy_key="rotations_per_hour", per="actor", window_s=3_600),),
         idempotent=True,

@@ -10,8 +10,9 @@ from graph.app import DomainNotLoaded, load_domain
 from graph.domain_check import DomainBroken, check_domain
 from graph.home import claim_home
 from graph.settings import SettingsError
-from state.contract import Limit
+from state.contract import Limit, OutputField
 from state.domain import Domain, Rule
+from state.labels import Argument
 from state.tools import Tool
 from state.work import DecisionKind, DecisionSpec
 from tests.fakes import NOW, FakeClock
@@ -48,6 +49,16 @@ reads_on = with_spec(DecisionSpec(kind=DecisionKind.GATHER, toolset="read_on", t
             with_spec(DecisionSpec(kind=DecisionKind.GATHER, toolset="x", tools=("no_tool",))),
             "decision gather/x names the tool 'no_tool', which there is not",
             id="a tool",
+        ),
+        pytest.param(
+            with_tool(arguments={"acount_id": Argument(role="target")}),
+            "names the argument 'acount_id', which there is not",
+            id="an argument",
+        ),
+        pytest.param(
+            with_tool(output=(OutputField(name="subject", own_if="writer"),)),
+            "names the field 'writer', which there is not",
+            id="a field that says who wrote",
         ),
         pytest.param(
             with_spec(DecisionSpec(kind=DecisionKind.ANSWER, toolset="x", instructions=("decide_plam",))),
