@@ -10,7 +10,7 @@ from nodes.validate import rules
 from nodes.validate.case import Allow, Ask, Case, Deny
 from nodes.validate.opened import Opened
 from nodes.validate.rules import RULES, judge
-from state.checks.known import Cell, Row
+from state.checks.known import Cell, row_of
 from state.checks.origin import Shown
 from state.context import Trust
 from state.contract import Limit, OutputField
@@ -48,13 +48,13 @@ def test_the_rules_stand_in_this_order() -> None:
     ]
 
 
-ORDER = Row(
+ORDER = row_of(
     ("1-call-text",),
     "toolrun://r/1",
     "lookup",
     (Cell(OutputField(name="order", trust="system"), "A1", Label.SERVER),),
 )
-CARD = Row(
+CARD = row_of(
     ("2-call",),
     "toolrun://r/2",
     "get_card",
