@@ -35,7 +35,7 @@ def live_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             _wait(url, process, log)
             yield url
         finally:
-            process.terminate()
+            process.kill()  # it would first end the reply that nobody waits for
 
 
 def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
