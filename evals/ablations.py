@@ -9,8 +9,9 @@ from datetime import datetime
 
 from evals.stage import Parts, Wiring
 from state.memory import MemoryRecord
-from state.ports import Found, Recalled
+from state.ports import Recalled
 from state.run import Access, Scope
+from state.search import Found
 from state.work import DecisionSpec
 
 

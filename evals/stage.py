@@ -17,7 +17,8 @@ from evals.case import Case
 from evals.dressing import StageWrong, dressed
 from evals.fixture import Vector
 from evals.observed import Watch, WatchedModel
-from graph.app import App, load_domain, open_app, open_library
+from graph.app import App, open_app, open_library
+from graph.domain_loading import load_domain
 from graph.models.registry import open_model
 from graph.settings import Settings
 from retrieval.intake import Intake

@@ -1,12 +1,8 @@
 """The one composition root: settings and ports in, an app out. Command line, notebooks, tests and evals use it."""
 
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, nullcontext
 from functools import partial
-from importlib import import_module
-from pathlib import Path
-from traceback import extract_tb
 from typing import Any
 
 from langgraph.types import interrupt
@@ -16,11 +12,12 @@ from graph.build import Graph, build
 from graph.clock import RandomIds, SystemClock, SystemWaiting
 from graph.conversation import Conversation
 from graph.domain_check import check_domain
+from graph.domain_loading import load_domain
 from graph.forgetting.forget import Forgetting
 from graph.forgetting.late import looking_back
 from graph.home import claim_database, claim_home, refuse_foreign
 from graph.lap_seal import Sealing
-from graph.masking import learn, masked
+from graph.masking import learn
 from graph.master_secret import master_secret
 from graph.models.terms import call_terms, configured_model
 from graph.persistence import open_async_saver, open_persistence
@@ -47,21 +44,14 @@ from retrieval.library import Library
 from retrieval.links import CatalogueLinks
 from retrieval.memory import StoreMemory
 from retrieval.rerank import open_reranker
-from state.domain import Domain, DomainUnavailable, LoadDomain
+from state.domain import Domain
 from state.node import Node
-from state.ports import (
-    Clock,
-    Embedder,
-    Ids,
-)
+from state.ports import Clock, Ids
 from state.run import Scope
+from state.search import Embedder
 
 # An embedder of your own, in place of the one that the settings name. Another one needs a library ingested anew.
 EMBEDDER: Callable[[], Embedder] | None = None
-
-
-class DomainNotLoaded(ImportError):
-    """The domain that the settings name cannot be loaded."""
 
 
 class UnknownPort(TypeError):
@@ -266,48 +256,3 @@ def open_identity(settings: Settings) -> Identity:
     admit = partial(refuse_foreign, settings.domain, master_secret(settings))
     ownership = SqlOwnership(open_database(settings.database, admit=admit).everyday, clock)
     return Identity(domain, ownership, clock, None)
-
-
-def load_domain(name: str, folder: Path, clock: Clock) -> Domain:
-    """The domain package of that name, opened on its own data folder. Raises DomainNotLoaded.
-
-    It is looked for among what is installed, then where the process was started.
-    """
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
-    try:
-        module = import_module(name)
-    except ModuleNotFoundError as error:
-        raise DomainNotLoaded(
-            f"EXPEDIENTE_DOMAIN: got {name!r} ({error}); allowed: an importable package that exports "
-            "load(folder, now); start where it can be imported, or correct the name"
-        ) from error
-    except Exception as error:  # as below
-        raise _broken(name, error) from error
-    load: LoadDomain | None = getattr(module, "load", None)
-    if not callable(load):
-        raise DomainNotLoaded(f"EXPEDIENTE_DOMAIN: {name!r} exports no load(folder, now); add one, as domain/ has")
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        domain = load(folder, clock.now())
-    except DomainUnavailable:
-        raise
-    except Exception as error:  # a fork's code may raise anything, and is told where
-        raise _broken(name, error) from error
-    return domain
-
-
-def _broken(name: str, error: Exception) -> DomainNotLoaded:
-    """Where a domain's own code failed: file, line and kind. What an exception says may hold a secret and stays out."""
-    if isinstance(error, SyntaxError):
-        file, line, said = error.filename or "?", error.lineno, error.msg
-    else:
-        last = extract_tb(error.__traceback__)[-1]
-        file, line, said = last.filename, last.lineno, masked(type(error).__name__)
-    shown = Path(file)
-    if shown.is_relative_to(Path.cwd()):
-        shown = shown.relative_to(Path.cwd())
-    return DomainNotLoaded(
-        f"EXPEDIENTE_DOMAIN: {name!r} cannot be loaded: {shown} line {line}: {said}; mend it there; "
-        "`agent --debug COMMAND …` shows all"
-    )

@@ -10,9 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from urllib.parse import urlsplit
 
-from graph.app import load_domain, settings_embedder
+from graph.app import settings_embedder
 from graph.clock import SystemClock
 from graph.domain_check import check_domain
+from graph.domain_loading import load_domain
 from graph.faults import explained
 from graph.home import domain_of, refuse_foreign
 from graph.masking import masked

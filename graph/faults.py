@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from graph.admission import BadInput
-from graph.app import DomainNotLoaded
 from graph.channels import StateUnreadable
 from graph.conversation import NothingPending
 from graph.domain_check import DomainBroken
+from graph.domain_loading import DomainNotLoaded
 from graph.forgetting.forget import TenantNeeded
 from graph.inspection.finding import NoSuchDecision
 from graph.masking import masked
@@ -26,8 +26,9 @@ from nodes.resolve import NotOneHumanMessage
 from retrieval import faults as retrieval
 from state.domain import DomainUnavailable
 from state.policy import PolicyMissing
-from state.ports import AccessUnknown, ArtifactGone, ClaimRefused, RecordDamaged, RecordMissing
+from state.ports import ArtifactGone, ClaimRefused, RecordDamaged, RecordMissing
 from state.request import ModelError
+from state.search import AccessUnknown
 
 # The call was wrong: calling it differently helps.
 _WRONG_USE = (

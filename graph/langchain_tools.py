@@ -14,7 +14,7 @@ from langsmith import tracing_context
 from pydantic import BaseModel, ValidationError
 from typing_extensions import Unpack
 
-from state.checks.schema import SchemaRefused, check_closed
+from state.checks.schema import SchemaRefused, check_closed, closed
 from state.contract import Effect, OutputField, ToolContract
 from state.tools import Result, Terms, Tool, ToolContext, ToolError, ToolFunction, untitled
 
@@ -24,7 +24,6 @@ ARGUMENTS_REFUSED = "arguments_refused"
 _NAME = re.compile(r"[a-z][a-z0-9_]{2,63}")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _VARIADIC = ("args", "kwargs")  # what LangChain makes of *args and **kwargs: anything may stand in them
-_SCHEMAS_BY_NAME, _SCHEMAS = ("properties", "$defs", "definitions"), ("anyOf", "oneOf", "prefixItems")
 
 
 class ToolNotContracted(ValueError):
@@ -103,7 +102,7 @@ def _parameters(lc_tool: BaseTool) -> dict[str, Any]:
                 "allowed: arguments that a call states; bind the others before, in a function around the tool"
             )
         schema = taken.model_json_schema()
-    schema = untitled(_closed(schema))
+    schema = untitled(closed(schema))
     schema.pop("description", None)
     required = schema.get("required", [])
     properties = schema.get("properties", {})
@@ -115,26 +114,6 @@ def _parameters(lc_tool: BaseTool) -> dict[str, Any]:
         raise ToolNotContracted(
             f"got the LangChain tool {lc_tool.name!r:.80}, whose arguments no contract takes: {refused}"
         ) from None
-    return made
-
-
-def _closed(schema: Any) -> Any:
-    """The schema with every object in it that lists its properties closed against others."""
-    if not isinstance(schema, Mapping):
-        return schema
-    made = dict(schema)
-    for keyword in _SCHEMAS_BY_NAME:
-        if isinstance(made.get(keyword), Mapping):
-            made[keyword] = {name: _closed(inner) for name, inner in made[keyword].items()}
-    for keyword in _SCHEMAS:
-        if isinstance(made.get(keyword), list):
-            made[keyword] = [_closed(inner) for inner in made[keyword]]
-    if isinstance(made.get("allOf"), list) and len(made["allOf"]) == 1:
-        made["allOf"] = [_closed(made["allOf"][0])]  # several would each close out what the others name
-    if "items" in made:
-        made["items"] = _closed(made["items"])
-    if "properties" in made:
-        made["additionalProperties"] = False
     return made
 
 

@@ -26,9 +26,7 @@ from state.ports import (
     Clock,
     DecisionLog,
     Ids,
-    Index,
     Ledger,
-    Lexical,
     MemoryStore,
     Model,
     Quotas,
@@ -36,7 +34,7 @@ from state.ports import (
     Secrets,
     TokenCounter,
 )
-from state.reranker import Reranker
+from state.search import Index, Lexical, Reranker
 
 
 @dataclass

@@ -14,9 +14,9 @@ from state.context import Kind, Trust
 from state.knowledge import Candidate, NotChosen, Snapshot
 from state.memory import MemoryRecord, MemorySource
 from state.node import Node
-from state.ports import Artifacts, Index, Lexical, MemoryStore
-from state.reranker import Reranker
+from state.ports import Artifacts, MemoryStore
 from state.run import Access, RequestContext, Scope
+from state.search import Index, Lexical, Reranker
 from state.task import TaskState
 from state.value import Value
 from state.work import Decision, Route

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 from state.context import DropReason
-from state.ports import AccessUnknown
 from state.run import PUBLIC_TENANT, Access
+from state.search import AccessUnknown
 from state.value import Value
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

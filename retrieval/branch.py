@@ -5,8 +5,8 @@ from typing import Protocol
 
 from retrieval.catalogue import Catalogue
 from state.knowledge import Chunk, Hit
-from state.ports import Found
 from state.run import Access
+from state.search import Found
 from state.value import Value
 
 Ranked = list[tuple[str, float]]

@@ -24,8 +24,8 @@ from retrieval.faults import EmbedderMismatch, IngestIncomplete, StoreUnavailabl
 from retrieval.tenant import place_name
 from retrieval.words import query_words
 from state.knowledge import Chunk
-from state.ports import Embedder, Found
 from state.run import Access
+from state.search import Embedder, Found
 
 ATTEMPTS = 4
 KEPT_QUERIES = 128

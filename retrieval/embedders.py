@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from retrieval.embed import MiniLM
 from retrieval.faults import EmbedderUnavailable
-from state.ports import Embedder
+from state.search import Embedder
 
 
 class EmbedderName(StrEnum):

@@ -12,9 +12,8 @@ from retrieval.parts import parts
 from retrieval.ranking import Ranking
 from retrieval.short_question import ShortReadings
 from state.knowledge import Excluded
-from state.ports import Found, Index, Lexical
-from state.reranker import Reranker
 from state.run import Access
+from state.search import Found, Index, Lexical, Reranker
 
 
 class Reading(Protocol):

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from retrieval.fuse import Fused, order, strength_of
 from retrieval.links import Links
 from state.knowledge import Chunk
-from state.ports import Index
 from state.run import Access
+from state.search import Index
 
 LEADS = 5  # chunks of each hop whose links are followed
 PASSED_ON = 0.6  # of a lead's relevance, for what it names: it was chosen by a person, not by the question

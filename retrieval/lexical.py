@@ -11,8 +11,8 @@ from retrieval.catalogue import Catalogue
 from retrieval.lexical_file import Filter, LexicalFile, Match, Statistics
 from retrieval.tenant import place_name
 from retrieval.words import query_words
-from state.ports import Found
 from state.run import Access
+from state.search import Found
 
 K1, B = 1.2, 0.75  # BM25's usual saturation and length correction
 OF_DOCUMENT = 0.5  # how much of a chunk's score is its document's

@@ -16,8 +16,8 @@ from retrieval.intake import Intake
 from retrieval.lexical import FtsIndex
 from retrieval.publish import Publisher
 from retrieval.tables import open_catalogue
-from state.ports import Embedder
 from state.run import Access
+from state.search import Embedder
 
 
 class Library:

@@ -10,8 +10,7 @@ from retrieval.ranking import Ranking
 from retrieval.sums import Columns, Table, above, summed, typical
 from retrieval.words import query_words
 from state.knowledge import Chunk, Hit
-from state.ports import Index
-from state.reranker import Reranker
+from state.search import Index, Reranker
 
 HALF = 0.5  # of its document's relevance, for the chunk that says least
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from retrieval.fuse import Fused, QueryHits, fuse, order
 from retrieval.ranking import Ranking
-from state.ports import Found, Index
-from state.reranker import Reranker
+from state.search import Found, Index, Reranker
 
 READ_AGAIN = 20  # candidates that a reranker reads
 

@@ -68,12 +68,13 @@ def _alone(schema: Schema | None) -> Schema | None:
 class OutputField(Value):
     """A field that the projection lets through, and who can write it.
 
-    `trust`: `system` is made by the server (ids, bank amounts, dates), `directory` stands in a trusted directory, `own`
-    is the principal's, everything else is writable by third parties. `own_if` names a field of the same row: where the
-    server says there that the principal wrote the row, this field is the principal's own. `by` names the one that says
-    who else wrote it. `private`: not for others to read. `identifies` names the kind of thing whose id or name the
-    field holds; `most` and `least` are the words that order by it (`largest`, `oldest`). With a `json_schema`, which refers to nothing, the field is checked; `required`
-    ones have to be there in every result that is not empty.
+    `trust`: `system` is made by the server (ids, bank amounts, dates), `directory` stands in a trusted directory,
+    `own` is the principal's, everything else is writable by third parties. `own_if` names a field of the same row:
+    where the server says there that the principal wrote the row, this field is the principal's own. `by` names the
+    one that says who else wrote it. `private`: not for others to read. `identifies` names the kind of thing whose
+    id or name the field holds; `most` and `least` are the words that order by it (`largest`, `oldest`). With a
+    `json_schema`, which refers to nothing, the field is checked; `required` ones have to be there in every result
+    that is not empty.
     """
 
     name: Annotated[str, AfterValidator(_not_reserved)]

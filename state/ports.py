@@ -7,11 +7,10 @@ from typing import Protocol
 from pydantic import AwareDatetime, JsonValue, SecretStr
 
 from state.context import DropReason
-from state.knowledge import Chunk, Excluded, Hit
 from state.memory import MemoryRecord
 from state.record import DecisionRecord
 from state.request import Reply, Request
-from state.run import Access, Scope
+from state.run import Scope
 from state.value import Value
 
 
@@ -49,46 +48,6 @@ class Model(Protocol):
     def reply(self, request: Request) -> Reply: ...
 
     async def areply(self, request: Request) -> Reply: ...
-
-
-class Embedder(Protocol):
-    """Texts to unit vectors; name and dimension are checked at start. A model may read queries by another prompt."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def dimension(self) -> int: ...
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]: ...
-
-    def embed_queries(self, texts: Sequence[str]) -> list[list[float]]: ...
-
-
-class Found(Value):
-    """What one branch found for one query: hits best first, and versions excluded by validity."""
-
-    hits: tuple[Hit, ...]
-    excluded: tuple[Excluded, ...] = ()
-
-
-class Index(Protocol):
-    """The dense branch. The access filter stands before ranking; groups None is refused with AccessUnknown.
-    `nearness` gives the cosine of each query with each of some chunks that were found, one row a query."""
-
-    def search(self, query: str, access: Access, k: int) -> Found: ...
-
-    def nearness(self, queries: Sequence[str], chunks: Sequence[Chunk]) -> list[list[float]]: ...
-
-    def generation(self, access: Access) -> str:
-        """Names the state of everything this access may see: it changes when that changes."""
-        ...
-
-
-class Lexical(Protocol):
-    """The keyword branch, under the same access filter."""
-
-    def search(self, query: str, access: Access, k: int) -> Found: ...
 
 
 class Recalled(Value):
@@ -296,7 +255,3 @@ class ClaimRefused(ValueError):
 
 class SecretMissing(LookupError):
     """No credential of that name is set. The text names the variable to set, and no value."""
-
-
-class AccessUnknown(PermissionError):
-    """Groups are None: the identity is unknown, and nothing was searched (H08)."""

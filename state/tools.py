@@ -25,6 +25,10 @@ class ToolError(Exception):
         self.detail = detail
 
 
+class ToolIllFormed(ValueError):
+    """A function that can be no tool: the text says what is wrong with it, and what to do."""
+
+
 class SecretNotDeclared(PermissionError):
     """A tool asked for a credential that its contract does not declare."""
 
@@ -63,7 +67,7 @@ class Tool:
     """A contract and the function behind it, called as `run(context, **arguments)`.
 
     `read_back`, called the same way, looks whether the effect under the context's idempotency key happened: its result
-    then, and None where it did not. It raises ToolError where it cannot say. Raises ValueError for an isolated tool
+    then, and None where it did not. It raises ToolError where it cannot say. Raises ToolIllFormed for an isolated tool
     whose function does not stand at the top of its module, where another process finds it.
     """
 
@@ -75,7 +79,7 @@ class Tool:
         for function in (self.run, self.read_back) if self.contract.isolated else ():
             name = "" if function is None else getattr(function, "__qualname__", "<no name>")
             if "<" in name:
-                raise ValueError(
+                raise ToolIllFormed(
                     f"got {name} for the isolated tool {self.contract.name}; another process finds it by name: move it "
                     "to the top of its module, or leave `isolated` out"
                 )
@@ -122,6 +126,10 @@ def tool(
 
     def wrap(function: ToolFunction) -> Tool:
         parameters = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        bare = [p.name for p in parameters if p.annotation is inspect.Parameter.empty]
+        if bare or not inspect.getdoc(function):
+            lacks = f"an annotation of {', '.join(bare)}" if bare else "a docstring, which the model reads"
+            raise ToolIllFormed(f"got the tool {function.__name__} without {lacks}; add it")
         fields: dict[str, Any] = {
             p.name: (p.annotation, ... if p.default is inspect.Parameter.empty else p.default) for p in parameters
         }

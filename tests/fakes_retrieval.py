@@ -10,8 +10,8 @@ from retrieval.words import index_words, query_words
 from state.canonical import digest
 from state.context import DropReason
 from state.knowledge import Chunk, Excluded, Hit
-from state.ports import AccessUnknown, Found
 from state.run import PUBLIC_TENANT, Access
+from state.search import AccessUnknown, Found
 
 
 class WordEmbedder:

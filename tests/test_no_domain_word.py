@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from graph.app import load_domain
+from graph.domain_loading import load_domain
 from state.domain import Domain
 from tests.fakes import NOW, FakeClock
 

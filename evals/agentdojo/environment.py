@@ -11,6 +11,7 @@ from agentdojo.task_suite.load_suites import get_suite
 
 from evals.agentdojo.suites import banking, slack, travel, workspace
 from evals.agentdojo.terms import Terms
+from state.checks.schema import closed
 from state.contract import ToolContract
 from state.domain import DecisionTable, Domain, Rule, Section
 from state.policy import Policy
@@ -129,7 +130,7 @@ def _tool(world: World, function: Any, terms: Terms) -> Tool:
         name=function.name,
         description=" ".join(function.description.split()),
         effect=terms.effect,
-        parameters=untitled(function.parameters.model_json_schema()),
+        parameters=closed(untitled(function.parameters.model_json_schema())),
         roles=(ROLE,),
         output=terms.output,
         arguments=dict(terms.arguments),

@@ -16,9 +16,9 @@ from state.domain import DecisionTable, Domain, Example, Rule, Section
 from state.knowledge import Chunk, Hit
 from state.memory import MemoryRecord, MemorySource
 from state.policy import Policy
-from state.ports import Found
 from state.request import RawCall, Reply, Request
 from state.run import Access, Fact, Principal
+from state.search import Found
 from state.tools import Tool, ToolContext, tool
 from state.work import DecisionKind, DecisionSpec, Form, LapOutcome, Route
 

@@ -26,7 +26,7 @@ _LIST = ToolContract(
     name="list_payments",
     description="List payments.",
     effect=Effect.READ,
-    parameters={"type": "object"},
+    parameters={"type": "object", "properties": {}, "additionalProperties": False},
     roles=("user",),
     output=(
         OutputField(name="payment_id", trust="system", identifies="payment"),
@@ -36,11 +36,12 @@ _LIST = ToolContract(
         OutputField(name="note"),
     ),
 )
+_TAKES: dict[str, JsonValue] = {name: {"type": ["string", "number"]} for name in ("account", "amount", "day")}
 _PAY = ToolContract(
     name="pay",
     description="Pay.",
     effect=Effect.WRITE,
-    parameters={"type": "object"},
+    parameters={"type": "object", "properties": _TAKES, "additionalProperties": False},
     roles=("user",),
     output=(),
     arguments={

@@ -8,8 +8,8 @@ from evals.isolation.counting import Seen, counted
 from evals.isolation.world import START, World
 from retrieval.gather import Searcher
 from retrieval.library import Library
-from state.ports import Embedder
 from state.run import Access
+from state.search import Embedder
 from state.value import Value
 
 ROUNDS = 5

@@ -15,8 +15,8 @@ from evals.retrieval_bench.peers import Peers, peers
 from evals.retrieval_bench.prepare import prepare
 from evals.retrieval_bench.stages import Measured, measured
 from evals.retrieval_bench.tune import Tuned, tune
-from graph.app import load_domain
 from graph.clock import SystemClock
+from graph.domain_loading import load_domain
 from graph.settings import Settings
 from retrieval.embed import MiniLM
 from retrieval.ranking import RerankerName

@@ -10,8 +10,8 @@ from pathlib import Path
 from evals.retrieval_bench.labelled import Labelled, read_labelled
 from retrieval.library import Library
 from state.domain import Domain
-from state.ports import Embedder
 from state.run import Access
+from state.search import Embedder
 
 TENANT, STAFF = "bank", "staff"
 NOW = datetime(2026, 11, 29, tzinfo=UTC)

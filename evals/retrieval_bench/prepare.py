@@ -9,7 +9,7 @@ from evals.retrieval_bench.tune import Prepared
 from retrieval.gather import Reading, Searcher
 from retrieval.ranking import Ranking
 from state.knowledge import Chunk
-from state.reranker import Reranker
+from state.search import Reranker
 
 DEPTH = 50  # candidates of a short question, so that recall at 50 can be told
 

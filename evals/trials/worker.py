@@ -12,8 +12,9 @@ from evals.trials.dying import Writes
 from evals.trials.protocol import THREAD, Ended, Event, Order
 from evals.trials.user import User
 from graph import app as composition
-from graph.app import App, load_domain, open_app
+from graph.app import App, open_app
 from graph.clock import SystemClock
+from graph.domain_loading import load_domain
 from graph.inspection.verify import verify
 from graph.result import RunResult
 from graph.settings import Settings

@@ -14,8 +14,8 @@ def issue(screen: Screen, name: str, *, valid_for_s: int) -> int:
     """
     with screen.waiting("Opening"):
         from graph.access_token import LONGEST_TTL_S, auth_key, issue_token
-        from graph.app import load_domain
         from graph.clock import SystemClock
+        from graph.domain_loading import load_domain
         from graph.home import claim_home
         from graph.scope import UnknownPrincipal
         from graph.settings import Settings

@@ -8,11 +8,11 @@ from contextvars import copy_context
 from threading import Thread
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from jsonschema import Draft202012Validator
 from pydantic import JsonValue
 
 from nodes.execute.isolated import Killed, Raised, in_child
 from nodes.execute.project import NotText, Projected, project
+from state.checks.schema import validator
 from state.contract import FAILURE_CODE, Effect, Failed, ToolContract
 from state.tools import Result, Tool, ToolContext, ToolError, ToolFunction
 
@@ -173,6 +173,6 @@ def _fits(contract: ToolContract, projected: Projected) -> bool:
     """Whether what was projected is what the contract says of its output."""
     if not any(field.required or field.json_schema for field in contract.output):
         return True
-    validator = Draft202012Validator(contract.output_schema())
+    checked = validator(contract.output_schema())
     rows = projected.whole.get("rows")
-    return all(validator.is_valid(row) for row in (rows if isinstance(rows, list) else [projected.whole]))
+    return all(checked.is_valid(row) for row in (rows if isinstance(rows, list) else [projected.whole]))

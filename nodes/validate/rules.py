@@ -5,10 +5,10 @@ it stands: nobody is asked to approve what is not allowed. A person is told ever
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema import FormatChecker, ValidationError
 from pydantic import JsonValue
 
 from nodes.validate.case import Allow, Ask, Case, Deny, Finding
@@ -21,6 +21,7 @@ from nodes.validate.origins import (
     private_data_leaves,
     untrusted_origin,
 )
+from state.checks.schema import validator
 from state.contract import Effect
 
 
@@ -42,11 +43,11 @@ def arguments_invalid(case: Case) -> Finding | None:
     """Strict schemas: unknown, missing, non-finite and coerced arguments are refused, never repaired (H18)."""
     if any(isinstance(value, float) and not math.isfinite(value) for value in _leaves(case.arguments)):
         return Deny("an argument is not a finite number")
-    validator = Draft202012Validator(case.contract.parameters, format_checker=FormatChecker())
-    for error in sorted(validator.iter_errors(case.arguments), key=lambda error: error.json_path):
+    errors = validator(case.contract.parameters, FormatChecker()).iter_errors(case.arguments)
+    for error in sorted(errors, key=lambda error: error.json_path):
         # The message of the library would repeat the value; the parameter and the keyword are ours to tell.
         place = f"argument {error.absolute_path[0]} does" if error.absolute_path else "the arguments do"
-        return Deny(f"{place} not fit the schema: {error.validator}")
+        return Deny(f"{place} not fit the schema: {error.validator}{_allowed(error)}")
     return None
 
 
@@ -196,6 +197,21 @@ def judge(case: Case) -> tuple[str, Finding]:
     if asked:
         return asked[0][0], Ask("; ".join(reason for _, reason in asked))
     return "default_deny", Deny("no rule allows this call")
+
+
+def _allowed(error: ValidationError) -> str:
+    """What the contract's own schema allows instead: nothing of the value."""
+    match error.validator:
+        case "additionalProperties":
+            known = error.schema.get("properties", {}) if isinstance(error.schema, Mapping) else {}
+            told: object = ", ".join(known) or "none"
+        case "required" | "enum":
+            told = ", ".join(map(str, error.validator_value if isinstance(error.validator_value, list) else ()))
+        case "type" | "const" | "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "format":
+            told = error.validator_value
+        case _:
+            return ""
+    return f"; the contract says {told!s:.200}"
 
 
 def _looked(look: Callable[[], bool]) -> bool:

@@ -1,7 +1,7 @@
 """Rerankers: implementations of state.ports.Reranker, opened by name."""
 
 from retrieval.ranking import RerankerName
-from state.reranker import Reranker
+from state.search import Reranker
 
 
 def open_reranker(name: RerankerName) -> Reranker | None:

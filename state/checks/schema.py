@@ -25,6 +25,7 @@ _ANCHORS = ("$id", "$anchor", "$dynamicAnchor", "$recursiveRef", "$recursiveAnch
 _REFUSED = frozenset((*Draft202012Validator.VALIDATORS, *_ANCHORS)) - _ALLOWED
 _DEFINITIONS = ("$defs", "definitions")
 _NOWHERE: Registry[Any] = Registry()
+_SCHEMAS_BY_NAME, _SCHEMAS = ("properties", "$defs", "definitions"), ("anyOf", "oneOf", "prefixItems")
 
 
 class SchemaRefused(ValueError):
@@ -34,6 +35,26 @@ class SchemaRefused(ValueError):
 def validator(schema: Mapping[str, Any], formats: FormatChecker | None = None) -> Draft202012Validator:
     """What checks values by a schema. It fetches nothing: a reference leads to the schema's own definitions."""
     return Draft202012Validator(schema, registry=_NOWHERE, format_checker=formats)
+
+
+def closed(schema: Any) -> Any:
+    """The schema with every object in it that lists its properties closed: for one that others wrote."""
+    if not isinstance(schema, Mapping):
+        return schema
+    made = dict(schema)
+    for keyword in _SCHEMAS_BY_NAME:
+        if isinstance(made.get(keyword), Mapping):
+            made[keyword] = {name: closed(inner) for name, inner in made[keyword].items()}
+    for keyword in _SCHEMAS:
+        if isinstance(made.get(keyword), list):
+            made[keyword] = [closed(inner) for inner in made[keyword]]
+    if isinstance(made.get("allOf"), list) and len(made["allOf"]) == 1:
+        made["allOf"] = [closed(made["allOf"][0])]  # several would each close out what the others name
+    if "items" in made:
+        made["items"] = closed(made["items"])
+    if "properties" in made:
+        made["additionalProperties"] = False
+    return made
 
 
 def check_schema(schema: Mapping[str, Any], root: Mapping[str, Any] | None = None) -> None:

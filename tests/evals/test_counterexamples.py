@@ -11,7 +11,7 @@ from evals.case import Case, Slice
 from evals.judging import Verdict
 from evals.scores import Measure
 from evals.stage import Parts, Wiring
-from graph.app import load_domain
+from graph.domain_loading import load_domain
 from state.contract import Effect
 from state.domain import Domain
 from state.ports import Clock

@@ -10,7 +10,7 @@ import pytest
 from evals.case import CLOCK
 from evals.stage import FixedClock
 from evals.world import World, world_of
-from graph.app import load_domain
+from graph.domain_loading import load_domain
 from state.domain import Domain
 from state.memory import MemoryRecord, MemorySource
 from state.run import Principal

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from graph.app import App, load_domain, open_app
+from graph.app import App, open_app
+from graph.domain_loading import load_domain
 from graph.settings import Settings
 from state.ports import Model
 from tests.fakes import FakeClock

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from graph.app import DomainNotLoaded, load_domain
 from graph.domain_check import DomainBroken, check_domain
+from graph.domain_loading import DomainNotLoaded, load_domain
 from graph.home import claim_home
 from graph.settings import SettingsError
 from state.contract import Limit, OutputField

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from graph.app import load_domain
+from graph.domain_loading import load_domain
 from graph.models.adapter import ChatModelAdapter
 from graph.models.offline import OfflineReader
 from graph.scope import UnknownPrincipal
-from state.ports import AccessUnknown
 from state.render import blocks
 from state.request import RawCall, Reply, Request
 from state.run import Principal
+from state.search import AccessUnknown
 from state.work import Status
 from tests.fakes import FakeClock
 from tests.graph.conftest import NOW, OpenApp

@@ -11,7 +11,8 @@ import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.store.base import BaseStore
 
-from graph.app import App, load_domain
+from graph.app import App
+from graph.domain_loading import load_domain
 from graph.forgetting import forget as forgetting
 from graph.forgetting import shred
 from graph.forgetting.forget import TenantNeeded

@@ -11,7 +11,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph.app import App, load_domain
+from graph.app import App
+from graph.domain_loading import load_domain
 from graph.inspection.verify import verify
 from graph.models.registry import open_model
 from graph.stores.ownership import ThreadForgotten, UnknownThread

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from graph.app import App, load_domain, open_app
+from graph.app import App, open_app
+from graph.domain_loading import load_domain
 from graph.result import RunResult
 from graph.stores.ownership import UnknownThread
 from state.work import Status

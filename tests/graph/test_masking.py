@@ -15,8 +15,8 @@ from urllib.parse import quote_plus
 import pytest
 from pydantic import SecretStr
 
-from graph.app import _broken
 from graph.doctor import _checked
+from graph.domain_loading import _broken
 from graph.masking import install, known, learn, masked
 from graph.models.failures import failure
 from graph.stores.unavailable import StoreUnavailable

@@ -54,10 +54,10 @@ def dying(context: ToolContext, *, order: str) -> None:
 
 
 def late(context: ToolContext, *, order: str, amount: int = 0) -> dict[str, Any]:
-    """A call that hangs, with a process of its own beside it; a second later either would leave a trace."""
-    write = f"import time, pathlib; time.sleep(1); pathlib.Path({order!r}).touch()"
+    """A call that hangs, with a process of its own beside it; four seconds later either would leave a trace."""
+    write = f"import time, pathlib; time.sleep(4); pathlib.Path({order!r}).touch()"
     subprocess.Popen([sys.executable, "-c", write], env={})
-    time.sleep(1)
+    time.sleep(4)
     Path(order).touch()
     time.sleep(60)
     return {"order": order}
@@ -70,7 +70,7 @@ def trace(context: ToolContext, *, order: str, amount: int = 0) -> dict[str, Any
 
 def daemon(context: ToolContext, *, order: str, amount: int = 0) -> dict[str, Any]:
     """A call that hangs beside a daemon, which has a session of its own and no parent that waits for it."""
-    write = f"import time, pathlib; time.sleep(1); pathlib.Path({order!r}).touch()"
+    write = f"import time, pathlib; time.sleep(4); pathlib.Path({order!r}).touch()"
     begin = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {write!r}], start_new_session=True)"
     subprocess.run([sys.executable, "-c", begin], env={}, check=True)
     time.sleep(60)

@@ -11,8 +11,8 @@ from retrieval.memory import StoreMemory
 from state.context import Span
 from state.knowledge import Chunk, Snapshot
 from state.memory import MemoryRecord, MemorySource
-from state.ports import Found
 from state.run import Access, Principal, Scope
+from state.search import Found
 from state.work import Route
 from tests.desk import AGENT
 from tests.fakes import NOW

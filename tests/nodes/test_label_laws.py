@@ -23,7 +23,15 @@ from state.verdict import Allowed
 from tests.fakes import NOW, CharCounter
 from tests.nodes.parts import QUESTION, Parts, observation
 
-TEXT: dict[str, JsonValue] = {"type": "object", "properties": {"key": {}, "text": {}}}
+TEXT: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {"key": {"type": "string"}, "text": {"type": "string"}},
+    "additionalProperties": False,
+}
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {"key": {"type": "string"}, "text": {"type": "string"}},
+}
 OUTPUT = (
     OutputField(name="key", trust="system", identifies="thing"),
     OutputField(name="held", trust="directory"),

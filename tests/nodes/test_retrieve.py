@@ -8,8 +8,8 @@ from nodes.retrieve import Writes
 from state.context import Classification, DropReason, Kind, Trust
 from state.knowledge import Candidate, NotChosen, Snapshot
 from state.memory import MemoryRecord, MemorySource
-from state.ports import AccessUnknown
 from state.run import Fact, Principal
+from state.search import AccessUnknown
 from state.task import Retrieved
 from state.work import Route
 from tests.desk import AGENT

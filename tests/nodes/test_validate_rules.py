@@ -54,8 +54,8 @@ NO_LIMIT = Deny("the policy record has no limit refund_limit")
 OVER = "argument amount is over the limit refund_limit"
 
 
-def unfit(keyword: str, place: str = "argument amount does") -> Deny:
-    return Deny(f"{place} not fit the schema: {keyword}")
+def unfit(keyword: str, allowed: str, place: str = "argument amount does") -> Deny:
+    return Deny(f"{place} not fit the schema: {keyword}; the contract says {allowed}")
 
 
 def policy(**changes: Any) -> Any:
@@ -91,12 +91,12 @@ ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any], str, Finding]] = {
     "nobody's tool": ("wipe", {}, {}, "role_not_allowed", NO_ROLE),
     "no role": ("lookup", LOOK, {"scope": NOBODY}, "role_not_allowed", NO_ROLE),
     # arguments
-    "missing": ("refund", LOOK, {}, "arguments_invalid", unfit("required", WHOLE)),
-    "unknown": ("lookup", PAY_BACK, {}, "arguments_invalid", unfit("additionalProperties", WHOLE)),
-    "too small": ("refund", {**PAY_BACK, "amount": 0}, {}, "arguments_invalid", unfit("exclusiveMinimum")),
-    "text": ("refund", {**PAY_BACK, "amount": "50"}, {}, "arguments_invalid", unfit("type")),
-    "null": ("refund", {**PAY_BACK, "amount": None}, {}, "arguments_invalid", unfit("type")),
-    "truth": ("refund", {**PAY_BACK, "amount": True}, {}, "arguments_invalid", unfit("type")),
+    "missing": ("refund", LOOK, {}, "arguments_invalid", unfit("required", "order, amount", WHOLE)),
+    "unknown": ("lookup", PAY_BACK, {}, "arguments_invalid", unfit("additionalProperties", "order", WHOLE)),
+    "too small": ("refund", {**PAY_BACK, "amount": 0}, {}, "arguments_invalid", unfit("exclusiveMinimum", "0")),
+    "text": ("refund", {**PAY_BACK, "amount": "50"}, {}, "arguments_invalid", unfit("type", "number")),
+    "null": ("refund", {**PAY_BACK, "amount": None}, {}, "arguments_invalid", unfit("type", "number")),
+    "truth": ("refund", {**PAY_BACK, "amount": True}, {}, "arguments_invalid", unfit("type", "number")),
     # resources
     "another tenant's": ("lookup", {"order": "B7"}, said("B7"), "resource_not_owned", NOT_OWNED),
     "nobody's": ("lookup", {"order": "A9"}, said("A9"), "resource_not_owned", NOT_OWNED),

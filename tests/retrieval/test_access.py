@@ -9,7 +9,7 @@ from retrieval.dense_record import where
 from retrieval.fuse import QueryHits, fuse
 from retrieval.library import Library
 from retrieval.tenant import place_name
-from state.ports import AccessUnknown
+from state.search import AccessUnknown
 from tests.fakes_retrieval import WordEmbedder
 from tests.retrieval.conftest import NOW, access, both, document
 

@@ -10,8 +10,8 @@ from retrieval.chunk import chunk_document
 from retrieval.document import parse_document
 from retrieval.library import Library
 from state.context import DropReason
-from state.ports import AccessUnknown, Lexical
 from state.run import Access
+from state.search import AccessUnknown, Lexical
 from tests.fakes_retrieval import FakeIndex, WordEmbedder
 from tests.retrieval.conftest import NOW, access, document
 

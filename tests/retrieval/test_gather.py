@@ -9,7 +9,7 @@ from retrieval.gather import Gathered, Searcher
 from retrieval.library import Library
 from retrieval.ranking import Ranking
 from state.knowledge import Chunk
-from state.ports import AccessUnknown
+from state.search import AccessUnknown
 from tests.retrieval.conftest import NOW, access, document
 
 FILLER = (

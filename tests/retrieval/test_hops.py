@@ -9,8 +9,8 @@ from retrieval.gather import Searcher
 from retrieval.library import Library
 from retrieval.links import CatalogueLinks
 from state.knowledge import Chunk
-from state.ports import Found
 from state.run import Access
+from state.search import Found
 from tests.retrieval.conftest import NOW, access, document
 
 

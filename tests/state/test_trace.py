@@ -15,11 +15,12 @@ from state.contract import Effect, OutputField, ToolContract
 from state.labels import Argument, Label
 
 TODAY = date(2026, 7, 15)
+ANY: dict[str, JsonValue] = {"type": ["string", "number", "boolean", "null"]}
 LIST = ToolContract(
     name="list_payments",
     description="List payments.",
     effect=Effect.READ,
-    parameters={"type": "object", "properties": {}},
+    parameters={"type": "object", "properties": {}, "additionalProperties": False},
     roles=("user",),
     output=(
         OutputField(name="payment_id", trust="system", identifies="payment"),
@@ -35,10 +36,11 @@ PAY = ToolContract(
     effect=Effect.WRITE,
     parameters={
         "type": "object",
-        "properties": {
-            name: {} for name in ("account", "amount", "day", "title", "text", "url", "monthly", "currency", "to")
-        }
-        | {"currency": {"default": "EUR"}},
+        "properties": dict.fromkeys(
+            ("account", "amount", "day", "title", "text", "url", "monthly", "currency", "to"), ANY
+        )
+        | {"currency": {**ANY, "default": "EUR"}},
+        "additionalProperties": False,
     },
     roles=("user",),
     output=(),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.app import load_domain
+from graph.domain_loading import load_domain
 from graph.inspection.diff import Difference, Section, diff
 from graph.inspection.finding import NoSuchDecision
 from tests.fakes import FakeClock

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.app import load_domain
+from graph.domain_loading import load_domain
 from graph.inspection.prefix import Part, Where, prefixes, shared
 from state.domain import Domain
 from tests.fakes import FakeClock

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from graph.app import App, load_domain
+from graph.app import App
+from graph.domain_loading import load_domain
 from graph.inspection.finding import NoSuchDecision
 from graph.inspection.replay import replay
 from graph.models.adapter import ChatModelAdapter
