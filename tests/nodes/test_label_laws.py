@@ -28,10 +28,6 @@ TEXT: dict[str, JsonValue] = {
     "properties": {"key": {"type": "string"}, "text": {"type": "string"}},
     "additionalProperties": False,
 }
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {"key": {"type": "string"}, "text": {"type": "string"}},
-}
 OUTPUT = (
     OutputField(name="key", trust="system", identifies="thing"),
     OutputField(name="held", trust="directory"),

@@ -16,6 +16,7 @@ from state.labels import Argument, Label
 
 TODAY = date(2026, 7, 15)
 ANY: dict[str, JsonValue] = {"type": ["string", "number", "boolean", "null"]}
+NAMES = ("account", "amount", "day", "title", "text", "url", "monthly", "to")
 LIST = ToolContract(
     name="list_payments",
     description="List payments.",
