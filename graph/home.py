@@ -6,6 +6,7 @@ from pathlib import Path
 from graph.master_secret import MasterSecret
 from graph.settings import SettingsError
 from graph.stores.marks import SqlMarks
+from graph.written_once import write_once
 
 _MARK = "of-domain"
 _DOMAIN, _SECRET = "domain", "secret"
@@ -14,26 +15,26 @@ _DOMAIN, _SECRET = "domain", "secret"
 def domain_of(home: Path) -> str | None:
     """The domain that a home is marked with; None for a home that no app has opened yet. Raises OSError."""
     mark = home / _MARK
-    return mark.read_text(encoding="utf-8").strip() if mark.exists() else None
+    return mark.read_text(encoding="utf-8").strip() or None if mark.exists() else None
 
 
 def claim_home(home: Path, domain: str) -> None:
     """Mark a new home as the domain's, or verify that it is. Raises SettingsError for another domain's home."""
-    mark = home / _MARK
     try:
-        with mark.open("x", encoding="utf-8") as fresh:
-            fresh.write(f"{domain}\n")
-    except FileExistsError:
+        if domain_of(home) is None:
+            # One without a word was left by a process of an earlier release that was killed while it wrote it.
+            (home / _MARK).unlink(missing_ok=True)
+            write_once(home / _MARK, f"{domain}\n")
         holds = domain_of(home)
-        if holds != domain:
-            raise SettingsError(
-                f"EXPEDIENTE_HOME: got {home}, which holds the data of domain {holds!r}; allowed: one domain a home; "
-                f"set EXPEDIENTE_HOME to another folder for {domain!r}"
-            ) from None
     except OSError as error:
         raise SettingsError(
             f"EXPEDIENTE_HOME: got {home} ({error.strerror}); allowed: a folder this user can create and write"
         ) from None
+    if holds != domain:
+        raise SettingsError(
+            f"EXPEDIENTE_HOME: got {home}, which holds the data of domain {holds!r}; allowed: one domain a home; "
+            f"set EXPEDIENTE_HOME to another folder for {domain!r}"
+        )
 
 
 def claim_database(marks: SqlMarks, domain: str | None, secret: MasterSecret) -> None:

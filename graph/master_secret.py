@@ -1,14 +1,13 @@
 """The master secret: from the settings, or made once for a home and kept there. Every other key derives from it."""
 
-import contextlib
 import hashlib
 import hmac
-import os
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from graph.settings import MIN_SECRET_CHARS, Settings, SettingsError
+from graph.written_once import write_once
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,9 @@ def master_secret(settings: Settings) -> MasterSecret:
 def _kept(path: Path) -> str:
     try:
         if not path.exists():
-            _create(path)
+            write_once(
+                path, secrets.token_urlsafe(32) + "\n", mode=0o600
+            )  # where another was first, its secret is the one
         value = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not text"
@@ -57,18 +58,3 @@ def _kept(path: Path) -> str:
             "restore the file (a new secret breaks open approvals), or set EXPEDIENTE_SECRET"
         )
     return value
-
-
-def _create(path: Path) -> None:
-    # Written whole under another name, then linked: the name appears with its content or not at all, and only once.
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(secrets.token_urlsafe(32) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(FileExistsError):  # another process was first: its secret is the one
-            os.link(draft, path)
-    finally:
-        draft.unlink()

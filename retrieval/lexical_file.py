@@ -158,7 +158,11 @@ class LexicalFile:
             try:
                 if create:
                     connection.execute("PRAGMA journal_mode=WAL")
-                    connection.executescript(_LAYOUT)
+                    # All of it or nothing: who is killed meanwhile leaves an empty file, which holds nothing.
+                    connection.executescript(f"BEGIN IMMEDIATE;{_LAYOUT}COMMIT;")
+                elif not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'total'").fetchone():
+                    yield None
+                    return
                 connection.execute("PRAGMA synchronous=NORMAL")
                 connection.execute("BEGIN")
                 yield connection

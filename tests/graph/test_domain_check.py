@@ -120,6 +120,13 @@ def test_a_home_belongs_to_one_domain(tmp_path: Path) -> None:
         claim_home(tmp_path, "garden")
 
 
+def test_a_mark_that_was_left_half_written_is_nobodys(tmp_path: Path) -> None:
+    (tmp_path / "of-domain").touch()
+    claim_home(tmp_path, "domain")
+    claim_home(tmp_path, "domain")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["of-domain"]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

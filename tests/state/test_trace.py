@@ -16,7 +16,8 @@ from state.labels import Argument, Label
 
 TODAY = date(2026, 7, 15)
 ANY: dict[str, JsonValue] = {"type": ["string", "number", "boolean", "null"]}
-NAMES = ("account", "amount", "day", "title", "text", "url", "monthly", "to")
+CURRENCY: dict[str, JsonValue] = {"type": "string", "default": "EUR"}
+NAMES: tuple[str, ...] = ("account", "amount", "day", "title", "text", "url", "monthly", "to", "currency")
 LIST = ToolContract(
     name="list_payments",
     description="List payments.",
@@ -37,10 +38,7 @@ PAY = ToolContract(
     effect=Effect.WRITE,
     parameters={
         "type": "object",
-        "properties": dict.fromkeys(
-            ("account", "amount", "day", "title", "text", "url", "monthly", "currency", "to"), ANY
-        )
-        | {"currency": {**ANY, "default": "EUR"}},
+        "properties": {name: CURRENCY if name == "currency" else ANY for name in NAMES},
         "additionalProperties": False,
     },
     roles=("user",),
