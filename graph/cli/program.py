@@ -1,5 +1,6 @@
 """The program `agent`: what stands before a command's name, and the arguments that several commands take."""
 
+import logging
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -37,6 +38,11 @@ CallIds = Annotated[list[str] | None, Option(metavar="CALL_ID", help="May be giv
 
 @agent.callback()
 def before(
-    debug: Annotated[bool, Option("--debug", help="Show the traceback of an error; may also stand last.")] = False,
+    debug: Annotated[bool, Option("--debug", help="Show tracebacks, of tools too; may also stand last.")] = False,
 ) -> None:
     options.debug = debug
+    if debug:
+        # What nodes and stores tell whoever mends them, such as where a tool failed; masked like every log line.
+        logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s", force=True)
+        for room in ("nodes", "graph", "retrieval"):
+            logging.getLogger(room).setLevel(logging.INFO)

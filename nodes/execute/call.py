@@ -1,5 +1,6 @@
 """One call of a tool: in time, tried again where that is safe, its ways to end told apart by the contract (L7, H19)."""
 
+import logging
 import re
 import time
 from asyncio import CancelledError
@@ -21,6 +22,7 @@ BACKOFF_S = 0.2
 _CODE = re.compile(FAILURE_CODE)
 _KIND = re.compile(r"\w{1,64}", re.ASCII)
 _MOST_RAW = 16_000_000  # characters or bytes of a text, before anything of it is looked at
+_LOG = logging.getLogger(__name__)
 _NOTHING = Projected({}, True, 0, False, {})
 
 
@@ -127,14 +129,16 @@ def _tried(tool: Tool, context: ToolContext, arguments: Mapping[str, JsonValue],
         code = masked(given) if _CODE.fullmatch(given) else "tool_error"
         return Ran(undecided if mode and mode.undecided else "error", code, passing=bool(mode and mode.passing))
     except _ITS_OWN as error:
-        # The kind alone: what an exception says may hold anything, a credential too.
+        # The kind alone is shown: what an exception says may hold anything. Whoever mends the tool asks for the log.
+        _LOG.info("the tool %s failed", contract.name, exc_info=error)
         kind = error.kind if isinstance(error, Raised) else type(error).__name__
         return Ran(undecided, f"tool_failed:{masked(kind) if _KIND.fullmatch(kind) else 'Exception'}")
     try:
         return _read(contract, result, masked)
     except NotText:
         return Ran(undecided, "result_not_text")
-    except Exception:  # noqa: BLE001 - a result's own methods may raise anything: it cannot be read
+    except Exception as error:  # noqa: BLE001 - a result's own methods may raise anything: it cannot be read
+        _LOG.info("the result of the tool %s cannot be read", contract.name, exc_info=error)
         return Ran(undecided, "result_invalid")
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import traceback
 from datetime import datetime
 from typing import Any
 
@@ -62,8 +63,8 @@ def answer(call: dict[str, Any]) -> dict[str, Any]:
         return {"kind": "result", "value": json.loads(json.dumps(result, default=_said))}
     except ToolError as error:
         return {"kind": "tool_error", "value": {"code": str(error.code), "detail": str(error.detail)}}
-    except BaseException as error:  # noqa: BLE001 - a tool may raise anything; its kind alone is told
-        return {"kind": "raised", "value": type(error).__name__}
+    except BaseException as error:  # noqa: BLE001 - a tool may raise anything; its kind alone is shown
+        return {"kind": "raised", "value": type(error).__name__, "trace": traceback.format_exc()}
 
 
 def _said(value: Any) -> str:

@@ -37,10 +37,10 @@ class Killed(Exception):
 
 
 class Raised(Exception):
-    """The tool raised in its process. `kind` is the name of what it raised; what that says stays there."""
+    """The tool raised in its process. `kind` is the name of what it raised, `trace` where."""
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(kind)
+    def __init__(self, kind: str, trace: str = "") -> None:
+        super().__init__(f"{kind}\n{trace}" if trace else kind)
         self.kind = kind
 
 
@@ -140,4 +140,4 @@ def _result(answered: bytes) -> Result:
         case "tool_error":
             raise ToolError(str(value["code"]), str(value["detail"]))
         case _:
-            raise Raised(str(value))
+            raise Raised(str(value), str(told.get("trace", "")))

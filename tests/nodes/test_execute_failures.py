@@ -240,3 +240,11 @@ def test_an_effect_done_in_time_keeps_its_result_after_the_approval_ended(parts:
     (again,) = executed(parts, calls, verdict)
     assert again == first
     assert parts.desk.effects == [("refund", "A1", "50")]
+
+
+def test_where_a_tool_failed_is_told_to_whoever_reads_the_log(parts: Parts, caplog: pytest.LogCaptureFixture) -> None:
+    parts.desk.replace("lookup", raising(OSError("disk 7")))
+    with caplog.at_level("INFO", logger="nodes"):
+        executed(parts, parts.act(("c1", "lookup", LOOK)), allowed(parts, "lookup", LOOK))
+    assert "the tool lookup failed" in caplog.text
+    assert "OSError: disk 7" in caplog.text

@@ -114,3 +114,10 @@ def test_a_function_that_another_process_cannot_find_is_no_isolated_tool(parts: 
 
     with pytest.raises(ValueError, match=r"inner for the isolated tool lookup; another process finds it by name: move"):
         parts.desk.replace("lookup", inner, isolated=True)
+
+
+def test_where_an_isolated_tool_failed_is_told_in_the_log_too(parts: Parts, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="nodes"):
+        looking(parts, isolated_tools.breaking)
+    assert "isolated_tools.py" in caplog.text
+    assert "ZeroDivisionError: a text that is nobody's business" in caplog.text
