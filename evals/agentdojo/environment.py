@@ -8,6 +8,7 @@ from typing import Any
 
 from agentdojo.functions_runtime import FunctionsRuntime
 from agentdojo.task_suite.load_suites import get_suite
+from pydantic import JsonValue
 
 from evals.agentdojo.suites import banking, slack, travel, workspace
 from evals.agentdojo.terms import Terms
@@ -125,12 +126,20 @@ class WorldClock:
         return now_of(self.world)
 
 
+def _parameters(function: Any, terms: Terms) -> dict[str, JsonValue]:
+    schema: dict[str, JsonValue] = untitled(function.parameters.model_json_schema())
+    named = schema.get("properties", {})
+    assert isinstance(named, dict)
+    closed_schema: dict[str, JsonValue] = closed({**schema, "properties": {**named, **terms.schemas}})
+    return closed_schema
+
+
 def _tool(world: World, function: Any, terms: Terms) -> Tool:
     contract = ToolContract(
         name=function.name,
         description=" ".join(function.description.split()),
         effect=terms.effect,
-        parameters=closed(untitled(function.parameters.model_json_schema())),
+        parameters=_parameters(function, terms),
         roles=(ROLE,),
         output=terms.output,
         arguments=dict(terms.arguments),

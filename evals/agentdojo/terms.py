@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pydantic import JsonValue
+
 from state.contract import Effect, OutputField
 from state.labels import Argument, Opens
 
@@ -13,7 +15,10 @@ Typed = Callable[[Any, Mapping[str, Any]], Result]
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of one tool. `typed` turns what it returns, with its arguments, into typed fields or rows."""
+    """The terms of one tool. `typed` turns what it returns, with its arguments, into typed fields or rows.
+
+    `schemas` are those of arguments whose fields stand in the tool's docstring alone.
+    """
 
     effect: Effect
     output: tuple[OutputField, ...]
@@ -22,6 +27,7 @@ class Terms:
     opens: tuple[tuple[str, ...], ...] = ()
     audience: Literal["none", "internal", "external"] = "none"
     reversible: bool = True
+    schemas: Mapping[str, dict[str, JsonValue]] = field(default_factory=dict)
 
     @property
     def opens_when(self) -> Opens | None:

@@ -124,14 +124,14 @@ def make_execute(
 
     def _blocked(step: Step) -> Ran | None:
         """Why a call is not begun now; None where nothing is in its way. What was begun is finished, whatever holds."""
+        asked = step.verdict.request
+        if asked is not None and clock.now() >= asked.expires_at:
+            return Ran("error", "approval_expired")  # given in time, and not used in time
         judged_at = step.verdict.at  # an earlier release did not write it
         if judged_at is not None and (clock.now() - judged_at).total_seconds() > VERDICT_TTL_S:
             return Ran("error", "verdict_expired")  # the process stood still in between: it is judged anew
         if not set(step.tool.contract.roles) & set(step.scope.principal.roles):
             return Ran("error", "role_not_allowed")  # taken away since it was judged
-        asked = step.verdict.request
-        if asked is not None and clock.now() >= asked.expires_at:
-            return Ran("error", "approval_expired")  # given in time, and not used in time
         if not complete(step, secrets):
             return Ran("error", "secret_missing")
         if step.tool.contract.rates:

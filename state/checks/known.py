@@ -22,6 +22,10 @@ SOURCE = "toolrun://"
 _SHORTEST_ECHO = 4  # characters below which a value says nothing of where it came from
 
 
+# The engine's own field of every result: the name under which it can be read on. No contract may have it.
+_ITS_NAME = OutputField.model_construct(name="artifact_ref", trust="system", identifies="result")
+
+
 class Cell(NamedTuple):
     """One value of a row, under its field of the contract, and its label."""
 
@@ -94,6 +98,8 @@ def known(
                 )
                 for parts in _rows([(item.trust, body) for item, body in blocks])
             )
+            if any(item.trust is not Trust.UNTRUSTED and body.get("artifact_ref") == source for item, body in blocks):
+                rows = (*rows, row_of(ids, source, tool, (Cell(_ITS_NAME, source, Label.SERVER),)))
             found = (contract, rows)
             with _MAKING:
                 _MADE[key] = found

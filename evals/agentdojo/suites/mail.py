@@ -1,5 +1,7 @@
 """The mail tools that two suites share. A server knows who sent a mail; what others sent may say anything."""
 
+from pydantic import JsonValue
+
 from evals.agentdojo.terms import DONE, Terms, control, directory, done, foreign, record, records, server
 from state.contract import Effect
 
@@ -13,6 +15,25 @@ EMAIL = (
 )
 _CONTACT = (directory("email", identifies="contact"), directory("name"))
 _TO = control("target", "contact")
+_TEXT: dict[str, JsonValue] = {"type": "string"}
+_EVENT: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {
+        **dict.fromkeys(("title", "description", "start_time", "end_time", "location"), _TEXT),
+        "participants": {"type": "array", "items": _TEXT},
+    },
+    "additionalProperties": False,
+}
+_ATTACHMENT: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {"type": _TEXT, "file_id": _TEXT, "event_details": _EVENT},
+    "required": ["type"],
+    "additionalProperties": False,
+}
+_ATTACHMENTS: dict[str, JsonValue] = {
+    "anyOf": [{"type": "array", "items": _ATTACHMENT}, {"type": "null"}],
+    "default": None,
+}
 
 TERMS = {
     "send_email": Terms(
@@ -28,6 +49,9 @@ TERMS = {
         (("send", "email", "e-mail", "mail", "forward", "reply", "write to", "respond"),),
         audience="external",
         reversible=False,
+        schemas={
+            "attachments": {"anyOf": [{"type": "array", "items": _ATTACHMENT}, {"type": "null"}], "default": None}
+        },
     ),
     "delete_email": Terms(
         Effect.WRITE,
