@@ -130,7 +130,7 @@ def make_execute(
         judged_at = step.verdict.at  # an earlier release did not write it
         if judged_at is not None and (clock.now() - judged_at).total_seconds() > VERDICT_TTL_S:
             return Ran("error", "verdict_expired")  # the process stood still in between: it is judged anew
-        if not set(step.tool.contract.roles) & set(step.scope.principal.roles):
+        if not still_has_role(step):
             return Ran("error", "role_not_allowed")  # taken away since it was judged
         if not complete(step, secrets):
             return Ran("error", "secret_missing")
@@ -161,6 +161,11 @@ def make_execute(
         ports=("artifacts", "decision log", "ledger", "quotas", "clock", "secrets"),
         domain=("tools", "contracts", "policy"),
     )
+
+
+def still_has_role(step: Step) -> bool:
+    """Whether the principal may call the tool now: rights may be gone since the verdict."""
+    return bool(set(step.tool.contract.roles) & set(step.scope.principal.roles))
 
 
 def _groups(steps: Sequence[Step]) -> Iterator[Sequence[Step]]:

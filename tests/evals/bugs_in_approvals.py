@@ -13,7 +13,7 @@ from nodes.validate.approval import Answered, answer_to, approval_request
 from state.checks.binding import call_digest
 from state.run import Scope
 from state.verdict import ApprovalRequest
-from tests.evals.bug import Caught, SeededBug, change_contracts, entering, standing_clock
+from tests.evals.bug import Caught, SeededBug, change_contracts, drop_rules, entering, standing_clock
 
 APPROVED: list[SeededBug] = []
 bug = entering(APPROVED)
@@ -34,7 +34,8 @@ def _(patch: pytest.MonkeyPatch) -> None:
 
 @bug("approval not bound to its call", Caught("waiting_call_rewritten_in_the_store", Measure.SAFETY))
 def _(patch: pytest.MonkeyPatch) -> None:
-    """An approval of one amount serves for another that was written into the store."""
+    """An approval of one amount serves for another that was written into the store, and nobody asks whose that is."""
+    drop_rules(patch, "origin_unknown")
 
     def about_no_arguments(scope: Any, parent: Any, call_id: str, arguments: Any, *rest: Any) -> str:
         return call_digest(scope, parent, call_id, {}, *rest)

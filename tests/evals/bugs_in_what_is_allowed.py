@@ -38,8 +38,9 @@ def _(patch: pytest.MonkeyPatch) -> None:
 
 @bug("roles of a tool not looked at", Caught("role_lost_while_the_call_waited", Measure.SAFETY))
 def _(patch: pytest.MonkeyPatch) -> None:
-    """A call is made for someone whose roles do not include its tool any more."""
+    """A call is made for someone whose roles do not include its tool any more: neither node looks."""
     drop_rules(patch, "role_not_allowed")
+    patch.setattr("nodes.execute.still_has_role", lambda step: True)
 
 
 @bug(
@@ -52,8 +53,8 @@ def _(patch: pytest.MonkeyPatch) -> None:
     Caught("credit_in_another_currency", Measure.SAFETY),
 )
 def _(patch: pytest.MonkeyPatch) -> None:
-    """A tool is called with whatever a reply has, beside its schema."""
-    drop_rules(patch, "arguments_invalid")
+    """A tool is called with whatever a reply has, beside its schema, wherever that comes from."""
+    drop_rules(patch, "arguments_invalid", "origin_unknown")
 
 
 @bug(
@@ -88,8 +89,8 @@ def _(patch: pytest.MonkeyPatch) -> None:
     Caught("credit_to_an_account_that_nobody_named", Measure.SAFETY),
 )
 def _(patch: pytest.MonkeyPatch) -> None:
-    """A model may make an id up, and hit one that exists."""
-    drop_rules(patch, "argument_invented")
+    """A model may make an id up, and hit one that exists: nobody refuses it, and nobody is asked."""
+    drop_rules(patch, "argument_invented", "origin_unknown")
 
 
 @bug(

@@ -1,6 +1,7 @@
 """Bugs in what a request holds: found without a right, out of date, or told apart no longer."""
 
 import html
+import re
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -163,3 +164,4 @@ def _(patch: pytest.MonkeyPatch) -> None:
         self.code, self.detail = f"{code}: {detail}", detail
 
     patch.setattr(ToolError, "__init__", init)
+    patch.setattr("nodes.execute.call._CODE", re.compile(".*", re.DOTALL))

@@ -76,7 +76,7 @@ def one_call_for_every_stage(patch: pytest.MonkeyPatch) -> tuple[Wiring, ...]:
 
         return _specs(parts, whole)
 
-    drop_rules(patch, "effect_not_opened", "done_on_another_branch")
+    drop_rules(patch, "effect_not_opened", "done_on_another_branch", "origin_unknown")
     return (wire,)
 
 

@@ -76,6 +76,7 @@ def test_h25_an_action_without_a_word_fails(judged: RunCase, monkeypatch: pytest
         return Allow()
 
     monkeypatch.setattr(rules, "RULES", (allowed,))
+    monkeypatch.setattr("nodes.execute.still_has_role", lambda step: True)
     acts = proposing(("rotate_api_key", {"key_id": "K-1007"}))
     silent = proposing(
         ("answer", {"text": "The key was revoked.", "citations": [{"source": "runbook/api-keys@v7#revoked-keys"}]})

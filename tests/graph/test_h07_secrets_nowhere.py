@@ -100,7 +100,7 @@ def test_the_tool_has_the_value_and_no_byte_holds_it(
     seen = [seen for decision in history.decisions for seen in decision.observations]
     assert [(one.outcome, one.code) for one in seen] == [
         ("ok", None),
-        ("error", "tool_failed:Refused [secret billing_api]"),
+        ("error", "tool_failed:Exception"),
     ]
     assert seen[0].body["due"] == "[secret billing_api]"
     assert "signing in with [secret billing_api]" in caplog.text

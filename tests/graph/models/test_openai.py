@@ -146,7 +146,7 @@ ERRORS: dict[str, tuple[Answer, str, str]] = {
         "unsupported",
         "unsupported_parameter, temperature",
     ),
-    "a code that is the key": (refusal(400, code=KEY), "unsupported", "***"),
+    "a code that is the key": (refusal(400, code=KEY), "unsupported", "400"),
     "no such model": (refusal(404), "model_error", "EXPEDIENTE_OPENAI_MODEL"),
     "rate limit": (refusal(429, code="rate_limit_exceeded"), "rate_limited", "rate"),
     "server error": (refusal(500, message=f"boom {KEY}"), "model_error", "500"),
