@@ -93,9 +93,11 @@ def _scored(
     documents: dict[str, Counter[str]] = {}
     for match, counts in counted:
         documents.setdefault(match.generation, Counter()).update(counts)
-    usual = sum(lengths.values()) / max(1, len(lengths))
+    usual = max(1.0, sum(lengths.values()) / max(1, len(lengths)))
+    # One that was replaced since it was found has no length any more; whether it still holds is asked afterwards.
     of_document = {
-        generation: _bm25(counts, weight, lengths[generation] / usual) for generation, counts in documents.items()
+        generation: _bm25(counts, weight, lengths.get(generation, usual) / usual)
+        for generation, counts in documents.items()
     }
     ranked = [
         (
