@@ -9,7 +9,7 @@ from state.record import DecisionRecord
 from state.run import Scope
 from state.task import Rejection, TaskState, TurnDone
 
-_LAPS = 64  # of one turn, its last ones
+_LAPS = (4, 16, 64)  # of one turn, its last ones
 
 
 def handed_over(artifacts: Artifacts, log: DecisionLog, scope: Scope, task: TaskState, cut: Sequence[TurnDone]) -> str:
@@ -17,12 +17,21 @@ def handed_over(artifacts: Artifacts, log: DecisionLog, scope: Scope, task: Task
     before = task.handover_ref
     made = None if before is None else Handover.model_validate_json(artifacts.get(scope.tenant, before))
     for done in cut:
-        laps = log.chain(scope.tenant, scope.thread, done.record, limit=_LAPS)
-        own = [lap for lap in reversed(laps) if lap.turn_index == done.index]
-        newer = left_by(done.index, own, task.rejections)
+        newer = left_by(done.index, _laps(log, scope, done), task.rejections)
         made = newer if made is None else made.with_more(newer)
     assert made is not None
     return artifacts.put(scope.tenant, made.model_dump_json())
+
+
+def _laps(log: DecisionLog, scope: Scope, done: TurnDone) -> list[DecisionRecord]:
+    """The records of a turn, oldest first. Most turns are short, so few records are read before many are."""
+    own: list[DecisionRecord] = []
+    for limit in _LAPS:
+        laps = log.chain(scope.tenant, scope.thread, done.record, limit=limit)
+        own = [lap for lap in reversed(laps) if lap.turn_index == done.index]
+        if len(own) < limit:
+            break
+    return own
 
 
 def left_by(turn: int, laps: Sequence[DecisionRecord], rejections: Sequence[Rejection]) -> Handover:
