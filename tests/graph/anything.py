@@ -48,7 +48,8 @@ class Anything:
             forms = [tool for tool in request.tools if tool not in tools]
             push = 0.95 if self.eager else 0.6
             likely = [tool for tool in forms if tool.name == Form.PLAN and self.chance.random() < push]
-            calls = (self._call(self.chance.choice(likely or forms)),)
+            # A lap written from outside may offer no form.
+            calls = (self._call(self.chance.choice(likely or forms or tools)),)
         if not tools and calls[0].name == Form.PLAN:
             self.planned.update(json.loads(calls[0].arguments).get("steps", ()))
         return Reply(text="", calls=calls, finish_reason="tool_calls", model=self.name)
