@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from graph.conversation import Answer, OnDecision
 
 _HELP = "/show: what the last turn was given and why. /quit or Ctrl-D: end. Ctrl-C: stop, also in a turn."
+_FOR_OTHERS = "This is for somebody else to answer. Your next line is a new question, and gives what waits up."
 _LEFT_WAITING = "Left waiting. A new question on this thread gives the call up; answer it before that."
 
 
@@ -112,7 +113,8 @@ class _Talk:
         """What is said to the pending calls, here or by whoever may."""
         own = [call for call in result.pending if approver_of(self._app, result, call, self._as) == self._as]
         if not own:
-            self._say(pending_calls(self._app, result, self._as, self._model))
+            told = Hanging(Text(_FOR_OTHERS, style="yellow"), indent=0)
+            self._say(pending_calls(self._app, result, self._as, self._model), told, Text())
             return {}
         answers = asked_for(self._screen, self._app, result, own, self._lines)
         if len(answers) < len(result.pending):
