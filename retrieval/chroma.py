@@ -1,6 +1,7 @@
 """The dense branch on Chroma: one collection per tenant, one public; the only file that knows chromadb."""
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +28,8 @@ from state.knowledge import Chunk
 from state.run import Access
 from state.search import Embedder, Found
 
-ATTEMPTS = 4
+# How long a search waits, time after time, for another process to finish what it is writing; under load that is long.
+PAUSES_S = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 KEPT_QUERIES = 128
 MAX_BATCH = 5_000  # Chroma takes 5,461 records at once
 
@@ -193,24 +195,28 @@ class ChromaIndex:
                     return
                 self._known[revision.tenant] = revision.number
 
-    def _nearest(
-        self,
-        vector: list[float],
-        tenant_names: Sequence[str],
-        condition: Condition,
-        wanted: int,
-        attempts: int = ATTEMPTS,
-    ) -> Ranked:
-        with self._using:
+    def _nearest(self, vector: list[float], tenant_names: Sequence[str], condition: Condition, wanted: int) -> Ranked:
+        pauses = iter(PAUSES_S)
+        while True:
             try:
-                collections = [self._collection(tenant) for tenant in tenant_names]
-                return [hit for one in collections if one for hit in _query(one, vector, condition, wanted)]
+                with self._using:
+                    return self._nearest_now(vector, tenant_names, condition, wanted)
             except ChromaError:
-                # Another process may be writing at this moment: what it half wrote confuses an older client.
-                self._disconnect()
-                if attempts == 1:
+                pause_s = next(pauses, None)
+                if pause_s is None:
                     raise
-        return self._nearest(vector, tenant_names, condition, wanted, attempts - 1)
+                time.sleep(pause_s)
+
+    def _nearest_now(
+        self, vector: list[float], tenant_names: Sequence[str], condition: Condition, wanted: int
+    ) -> Ranked:
+        try:
+            collections = [self._collection(tenant) for tenant in tenant_names]
+            return [hit for one in collections if one for hit in _query(one, vector, condition, wanted)]
+        except ChromaError:
+            # Another process may be writing at this moment: what it half wrote confuses an older client.
+            self._disconnect()
+            raise
 
     def _ids(self, tenant: str, generations: list[str]) -> list[str]:
         condition: Condition = {"generation": {"$in": generations}}

@@ -1,14 +1,19 @@
 """Opening, closing and sharing a library: other embedders, broken folders, other processes."""
 
+import itertools
 import sqlite3
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
+from chromadb.errors import InternalError
 
+from retrieval import chroma, tables
 from retrieval import ingest as ingesting
-from retrieval import tables
+from retrieval.branch import Ranked
 from retrieval.faults import EmbedderMismatch, IngestBusy, StoreUnavailable
 from retrieval.library import Library
 from tests.fakes_retrieval import WordEmbedder
@@ -113,10 +118,10 @@ def test_a_reader_is_not_disturbed_by_an_ingest_in_another_process(tmp_path: Pat
     document(corpus, "a.md", "# A\n\nkeys\n\n## B\n\nkeys too\n")
     with Library.open(tmp_path / "library", WordEmbedder()) as library:
         library.ingest(corpus, NOW)
-        writer = subprocess.Popen([sys.executable, "-c", code, tmp_path / "library", corpus], cwd=ROOT)
         seen: list[int] = []
-        while writer.poll() is None:
-            seen += [len(branch.search("keys", access(), 5).hits) for branch in (library.index, library.lexical)]
+        with subprocess.Popen([sys.executable, "-c", code, tmp_path / "library", corpus], cwd=ROOT) as writer:
+            while writer.poll() is None:
+                seen += [len(branch.search("keys", access(), 5).hits) for branch in (library.index, library.lexical)]
         assert writer.returncode == 0
         assert set(seen) == {2}
 
@@ -186,3 +191,22 @@ def test_the_original_text_is_kept_for_whoever_may_read_it(library: Library, cor
     assert original[hit.chunk.span.start : hit.chunk.span.end] == hit.chunk.text
     assert library.catalogue.original(access(), "a@v1") is None
     assert library.catalogue.original(access(("hr",), tenant="t2"), "a@v1") is None
+
+
+@pytest.mark.parametrize(("faults", "found"), [(3, True), (4, False)], ids=["within the pauses", "longer than them"])
+def test_a_search_waits_for_what_another_process_is_writing(
+    library: Library, corpus: Path, monkeypatch: pytest.MonkeyPatch, faults: int, found: bool
+) -> None:
+    asked, truly = itertools.count(1), chroma._query
+
+    def half_written(*args: Any) -> Ranked:
+        if next(asked) <= faults:
+            raise InternalError("Error finding id")
+        return truly(*args)
+
+    document(corpus, "a.md", "# A\n\nkeys\n")
+    library.ingest(corpus, NOW)
+    monkeypatch.setattr(chroma, "PAUSES_S", (0.0, 0.01, 0.01))
+    monkeypatch.setattr(chroma, "_query", half_written)
+    with nullcontext() if found else pytest.raises(StoreUnavailable, match="Error finding id; check that its folder"):
+        assert len(library.index.search("keys", access(), 5).hits) == 1
