@@ -59,7 +59,8 @@ class Reading:
             ) from None
 
     def shown(self, proposal: Proposal | None, verdicts: Sequence[Verdict]) -> dict[str, JsonValue] | None:
-        """A proposal as JSON. Arguments of refused calls stay references: a refused id is repeated nowhere."""
+        """A proposal as JSON. Arguments of refused calls stay references: a refused id is repeated nowhere, nor is a
+        secret."""
         if proposal is None:
             return None
         plain: dict[str, JsonValue] = proposal.model_dump(mode="json")
@@ -69,7 +70,9 @@ class Reading:
                 {
                     "call_id": call.call_id,
                     "tool": call.tool,
-                    "arguments": call.arguments if call.call_id in refused else self._arguments(call.arguments),
+                    "arguments": _without_secrets(call.arguments)
+                    if call.call_id in refused
+                    else self._arguments(call.arguments),
                 }
                 for call in proposal.calls
             ]
@@ -190,9 +193,15 @@ class Reading:
 
 
 def _without_secrets(value: JsonValue) -> JsonValue:
-    if isinstance(value, list):
-        return [_without_secrets(inner) for inner in value]
-    return masked(value) if isinstance(value, str) else value
+    match value:
+        case str():
+            return masked(value)
+        case list():
+            return [_without_secrets(inner) for inner in value]
+        case dict():
+            return {masked(name): _without_secrets(inner) for name, inner in value.items()}
+        case _:
+            return value
 
 
 def waiting_calls(thread: str, interrupts: Sequence[Interrupt]) -> tuple[tuple[str, PendingCall], ...]:

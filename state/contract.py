@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue
 from state.canonical import digest
 from state.checks.schema import check_closed, check_schema
 from state.labels import Argument, Label, Opens
-from state.value import Value
+from state.value import Ruled, Value
 
 
 class Effect(StrEnum):
@@ -139,7 +139,7 @@ class Approvers(Value):
 SecretName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{1,63}$")]
 
 
-class ToolContract(Value):
+class ToolContract(Ruled):
     """All that code needs to know of a tool before calling it.
 
     `parameters` is a JSON schema whose objects are closed and whose references and patterns are safe to follow

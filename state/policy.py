@@ -6,7 +6,7 @@ from datetime import datetime
 from pydantic import AwareDatetime, Field
 
 from state.spending import ModelLimits
-from state.value import Value
+from state.value import Ruled, Value
 
 
 class UtilityWeights(Value):
@@ -27,7 +27,7 @@ class Retention(Value):
     memory_days: int | None = Field(default=None, gt=0)
 
 
-class Policy(Value):
+class Policy(Ruled):
     """One version of the policy. `values` are the domain's own limits, by key. `observation_share` is the part of a
     request's budget that this turn's older results may take (C6)."""
 

@@ -28,7 +28,7 @@ def forget(screen: Screen, *, subject: str, tenant: str | None, dry_run: bool) -
 
     Raises TenantNeeded, ThreadBusy and what opening raises.
     """
-    with opened(screen, _NO_MODEL) as app, screen.waiting("Forgetting"):
+    with opened(screen, _NO_MODEL, filed=True) as app, screen.waiting("Forgetting"):
         found = app.forgetting.subject(subject, tenant, dry_run=dry_run)
         others = _who_else(app, subject, tenant)
         person = app.ports.domain.principal(subject)
@@ -44,7 +44,7 @@ def forget(screen: Screen, *, subject: str, tenant: str | None, dry_run: bool) -
 
 def expire(screen: Screen, *, dry_run: bool) -> int:
     """Erase what the policy's retention no longer keeps. Gives what `forget` gives."""
-    with opened(screen, _NO_MODEL) as app, screen.waiting("Forgetting"):
+    with opened(screen, _NO_MODEL, filed=True) as app, screen.waiting("Forgetting"):
         policy = app.identity.policy()
         found = app.forgetting.expired(policy, app.ports.clock.now(), dry_run=dry_run)
     kept = policy.retention

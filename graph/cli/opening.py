@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(screen: Screen, model: str | None = None) -> "Iterator[App]":
-    """The app, closed again afterwards. Raises WrongUse for an unknown model, and what open_app raises."""
+def opened(screen: Screen, model: str | None = None, *, filed: bool = False) -> "Iterator[App]":
+    """The app, closed again afterwards. `filed`: for what was filed before, and so a new home is not made for it.
+
+    Raises WrongUse for an unknown model and for a home that is not there, and what open_app raises.
+    """
     with screen.waiting("Opening", "chunks") as progress:
         from graph.app import open_app
         from graph.models.registry import MODELS
@@ -22,7 +25,13 @@ def opened(screen: Screen, model: str | None = None) -> "Iterator[App]":
         if model is not None and model not in MODELS:
             raise WrongUse(f"got --model {model!r}; allowed: {', '.join(MODELS)}")
         said: dict[str, Any] = {} if model is None else {"model": model}
-        app = open_app(Settings.load(**said), progress=progress)
+        settings = Settings.load(**said)
+        if filed and settings.database_url is None and not settings.home.is_dir():
+            raise WrongUse(
+                f"got no data in {settings.home}; allowed: a folder that `agent ask` or `agent chat` has filed to; "
+                "start where it lies, or name it by EXPEDIENTE_HOME"
+            )
+        app = open_app(settings, progress=progress)
     with app:
         for broken in app.ingested.broken:
             screen.warning(f"{broken.file} of the corpus is skipped: {broken.reason}; what was live of it stays live")

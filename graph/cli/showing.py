@@ -27,7 +27,7 @@ def show(screen: Screen, thread: str, *, as_: str, index: int | None) -> None:
 
     Raises UnknownPrincipal, UnknownThread and what opening raises, WrongUse for a decision that is not there.
     """
-    with opened(screen, _NO_MODEL) as app:
+    with opened(screen, _NO_MODEL, filed=True) as app:
         found = app.history(thread, as_=as_)
         if index is not None:
             _show_one(screen, _of_index(found, index))

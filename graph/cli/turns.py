@@ -49,7 +49,7 @@ def _standard_input() -> str:
 
 def resume(screen: Screen, thread: str, *, as_: str, answers: "Mapping[str, Answer]", model: str | None) -> int:
     """Answer pending calls and give the exit code. Raises what `App.resume` raises."""
-    with opened(screen, model) as app:
+    with opened(screen, model, filed=True) as app:
         return _turn(
             screen, app, thread, as_, model, lambda told: app.resume(thread, as_=as_, answers=answers, on_decision=told)
         )

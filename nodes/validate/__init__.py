@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from nodes.validate.answer import answer_verdict, plan_verdict, secret_verdict
+from nodes.validate.answer import answer_verdict, plan_verdict
 from nodes.validate.approval import (
     Answered,
     answer_to,
@@ -22,6 +22,7 @@ from nodes.validate.edit import as_edited, edited_before, refused, stored
 from nodes.validate.opened import Opened, opened_effects
 from nodes.validate.provenance import Past, alike, past_of, rows_of
 from nodes.validate.rules import judge
+from nodes.validate.secret import secret_verdict
 from state.checks.binding import arguments_digest, call_digest
 from state.checks.known import Row
 from state.checks.origin import Shown
@@ -178,6 +179,7 @@ def make_validate(
             rows=given.rows,
             owns=dict(resources),
             holds=dict(preconditions),
+            masked=secrets.masked,
             over=_over(contract, sum(before.tool == call.tool for before in earlier), reads, scope, policy),
             opened=given.opened,
             read=given.read,

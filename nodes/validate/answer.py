@@ -1,6 +1,6 @@
-"""What code says of an answer and of a plan: sources resolve, nothing secret is said, steps are ours to open."""
+"""What code says of an answer and of a plan: sources resolve, steps are ours to open."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from state.context import ContextItem, Kind
 from state.contract import ToolContract
@@ -8,7 +8,7 @@ from state.policy import Policy
 from state.render import scheme
 from state.run import Scope
 from state.verdict import ANSWER, Accepted, Denied
-from state.work import Answer, Clarify, Decision, DecisionKind, Escalate, Form, Plan
+from state.work import Answer, Decision, DecisionKind, Form, Plan
 
 _CITABLE = (Kind.EVIDENCE, Kind.TOOL, Kind.MEMORY, Kind.TASK_STATE)
 # The values of the policy record are given beside the instructions, but a system of record owns them, as it does facts.
@@ -30,18 +30,6 @@ def answer_verdict(
         reason = f"the answer cites {len(evidence)} sources of evidence and needs {decision.min_citations}"
         return _denied(ANSWER, "citation_missing", reason, policy)
     return Accepted(call_id=ANSWER, rule="citations_resolve", policy_version=policy.version)
-
-
-def secret_verdict(said: Answer | Clarify | Escalate, masked: Callable[[str], str], policy: Policy) -> Denied | None:
-    """Nothing is said that masking would change: a known secret, or what looks like one (X7, X8).
-
-    Code's own closing words are not asked about: they repeat results, which were masked before they were stored.
-    """
-    fields = said.model_dump(exclude={"type", "citations"}).values()
-    texts = [text for field in fields for text in ((field,) if isinstance(field, str) else field)]
-    if all(masked(text) == text for text in texts):
-        return None
-    return _denied(ANSWER, "answer_holds_secret", "what is to be said holds a secret, or what looks like one", policy)
 
 
 def plan_verdict(

@@ -1,5 +1,6 @@
 """One call under judgement: everything a rule may look at, and nothing else."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -30,7 +31,7 @@ class Case:
     names the policy values of the rates that this call would exceed. `changed` names the calls of this turn that a
     person changed, as they were proposed; `typed` the arguments of this one that a person just wrote. `rows` are
     the fields that the request showed. `now` is when it is judged: a call that waited is judged at its answer.
-    `alike`: an effect of this turn had the same control arguments.
+    `alike`: an effect of this turn had the same control arguments. `masked` gives a text without its secrets.
     """
 
     call: ToolCall
@@ -44,6 +45,7 @@ class Case:
     shown: tuple[Shown, ...]
     owns: dict[str, Owns]
     holds: dict[str, Holds]
+    masked: Callable[[str], str]
     over: tuple[str, ...]
     opened: Opened
     read: tuple[Observation, ...]

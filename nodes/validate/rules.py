@@ -21,6 +21,7 @@ from nodes.validate.origins import (
     private_data_leaves,
     untrusted_origin,
 )
+from nodes.validate.secret import holds_secret
 from state.checks.schema import validator
 from state.contract import Effect
 
@@ -48,6 +49,13 @@ def arguments_invalid(case: Case) -> Finding | None:
         # The message of the library would repeat the value; the parameter and the keyword are ours to tell.
         place = f"argument {error.absolute_path[0]} does" if error.absolute_path else "the arguments do"
         return Deny(f"{place} not fit the schema: {error.validator}{_allowed(error)}")
+    return None
+
+
+def secret_in_arguments(case: Case) -> Finding | None:
+    """A secret goes to a tool by its contract, never as an argument: a call is stored, shown and sent on (X7, X8)."""
+    if holds_secret(case.arguments, case.masked):
+        return Deny("an argument holds a secret, or what looks like one")
     return None
 
 
@@ -157,6 +165,7 @@ RULES: tuple[Callable[[Case], Finding | None], ...] = (
     tool_not_offered,
     role_not_allowed,
     arguments_invalid,
+    secret_in_arguments,
     resource_not_owned,
     argument_invented,
     precondition_unmet,

@@ -4,8 +4,7 @@ import pytest
 
 from state.context import Kind, Trust
 from state.verdict import Accepted, Denied, Verdict
-from state.work import Answer, Citation, Clarify, DecisionKind, Escalate, Plan
-from tests.fakes import FakeSecrets
+from state.work import Answer, Citation, DecisionKind, Plan
 from tests.nodes.parts import Parts
 from tests.nodes.validating import Validating
 
@@ -68,31 +67,6 @@ def test_citations_resolve_to_what_was_shown(parts: Parts, cited: list[str], nee
     shown, decided = parts.manifest(*SOURCES), {"min_citations": needed}
     (verdict,) = Validating(parts).run(parts.proposal(answer), manifest=shown, decided=decided)
     assert verdict == expected
-
-
-SECRET = "demo-cred-4471-QWER"
-SAID: dict[str, Answer | Clarify | Escalate] = {
-    "an answer": Answer(text=f"Use {SECRET}."),
-    "a next step": Answer(text="Done.", next_steps=("Call us.", f"Sign in with {SECRET}")),
-    "a question": Clarify(question=f"Is it {SECRET}?"),
-    "an option": Clarify(question="Which one?", options=("the old one", SECRET)),
-    "a reason": Escalate(reason=f"{SECRET} was refused"),
-    "what is missing": Escalate(reason="no access", missing=(SECRET,)),
-}
-
-
-@pytest.mark.parametrize("said", SAID.values(), ids=SAID)
-def test_nothing_that_holds_a_secret_is_said(parts: Parts, said: Answer | Clarify | Escalate) -> None:
-    parts.secrets = FakeSecrets(billing_api=SECRET)
-    (verdict,) = Validating(parts).run(parts.proposal(said))
-    assert verdict == refused("answer_holds_secret", "what is to be said holds a secret, or what looks like one")
-
-
-def test_what_holds_none_is_said(parts: Parts) -> None:
-    parts.secrets = FakeSecrets(billing_api=SECRET)
-    validating = Validating(parts)
-    assert validating.run(parts.proposal(Clarify(question="Which key?"))) == ()
-    assert validating.run(parts.proposal(Answer(text="Rotate the key."))) == (ACCEPTED,)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ def test_the_rules_stand_in_this_order() -> None:
         "tool_not_offered",
         "role_not_allowed",
         "arguments_invalid",
+        "secret_in_arguments",
         "resource_not_owned",
         "argument_invented",
         "precondition_unmet",
@@ -81,6 +82,8 @@ def broken(good: Case, rule: str) -> Case:
             return replace(good, scope=NOBODY)
         case "arguments_invalid":
             return replace(good, arguments={**good.arguments, "approved": True})
+        case "secret_in_arguments":
+            return replace(good, masked=lambda text: "[secret]")
         case "resource_not_owned":
             return replace(good, owns={"order": lambda scope, order: False})
         case "argument_invented":

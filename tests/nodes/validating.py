@@ -96,6 +96,7 @@ def case(desk: Desk, tool: str = "refund", arguments: dict[str, JsonValue] | Non
         "shown": TURN,
         "owns": dict(desk.resources),
         "holds": dict(desk.preconditions),
+        "masked": parts.secrets.masked,
         "over": (),
         "opened": Opened("plan", Counter({tool: 1}), {tool: (0,)}),
         "read": (),

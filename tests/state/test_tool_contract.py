@@ -73,7 +73,7 @@ def test_a_function_becomes_a_contract() -> None:
         {"name": "refund_all"},
         {"description": "Refund an order."},
         {"effect": Effect.READ},
-        {"parameters": {"type": "object"}},
+        {"parameters": {"type": "object", "additionalProperties": False}},
         {"roles": ("agent", "lead")},
         {"output": ()},
         {"resources": {}},

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from state.context import Provenance, Span
-from state.contract import OutputField, ToolContract
+from state.contract import Effect, OutputField, ToolContract
 from state.policy import Policy, UtilityWeights
 from state.task import TaskState, UserTurn
-from state.value import Value
+from state.value import Ruled, Value
 from tests.fakes import NOW
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,7 @@ def _import_modules_with_values() -> None:
     """Not every module: those that a server loads open an app when they are imported."""
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
-            if "from state.value import Value" in path.read_text(encoding="utf-8"):
+            if "from state.value import" in path.read_text(encoding="utf-8"):
                 name = path.relative_to(ROOT).with_suffix("")
                 import_module(".".join(name.parts).removesuffix(".__init__"))
 
@@ -69,6 +69,7 @@ def test_a_value_holds_aware_times_only(kind: type[Value]) -> None:
     assert naive == []
 
 
+CLOSED: dict[str, JsonValue] = {"type": "object", "properties": {}, "additionalProperties": False}
 TURN = {"index": 1, "message_id": "m", "ref": "r"}
 
 
@@ -100,6 +101,32 @@ def test_a_value_cannot_be_changed() -> None:
         span.end = 3  # type: ignore[misc]  # this is what must fail
     assert span == Span(start=1, end=2)
     assert span.model_copy(update={"end": 3}) != span
+
+
+RULED = {
+    "a policy": (Policy(version="v", effective_from=NOW, approver_roles=()), {"max_decisions": 0}, "greater_than"),
+    "a field there is not": (Policy(version="v", effective_from=NOW, approver_roles=()), {"max": 1}, "extra_forbidden"),
+    "a contract": (
+        ToolContract(name="look", description="", effect=Effect.READ, parameters=CLOSED, roles=(), output=()),
+        {"parameters": {**CLOSED, "$ref": "https://elsewhere.example"}},
+        "value_error",
+    ),
+}
+
+
+@pytest.mark.parametrize(("value", "change", "problem"), RULED.values(), ids=RULED)
+def test_a_copy_of_what_gates_are_built_on_is_checked(value: Ruled, change: dict[str, Any], problem: str) -> None:
+    assert value.model_copy() == value.model_copy(deep=True) == value
+    with pytest.raises(ValidationError) as refused:
+        value.model_copy(update=change)
+    assert [error["type"] for error in refused.value.errors()] == [problem]
+
+
+def test_a_changed_copy_keeps_the_rest() -> None:
+    policy = Policy(version="v", effective_from=NOW, approver_roles=("lead",), values={"limit": 5})
+    assert policy.model_copy(update={"max_decisions": 3}) == Policy(
+        version="v", effective_from=NOW, approver_roles=("lead",), values={"limit": 5}, max_decisions=3
+    )
 
 
 def test_values_do_not_share_their_defaults() -> None:

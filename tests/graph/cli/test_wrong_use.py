@@ -1,5 +1,7 @@
 """A wrong call: one line that says what was got, what is allowed and what to do; exit 2; nothing written."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.graph.cli.conftest import SameProgram, one_line_error
@@ -60,3 +62,26 @@ def test_someone_elses_thread_and_an_unknown_one_get_the_same_words(same: SamePr
     foreign = one_line_error(same("show", "first", "--as", "omar@globex"), 2)
     assert one_line_error(same("ask", "hi", "--as", "omar@globex", "--thread", "first"), 2) == foreign
     assert one_line_error(same("show", "none", "--as", "omar@globex"), 2) == foreign.replace("first", "none")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["show", "t", "--as", "ana@acme"],
+        ["resume", "t", "--approve", "c", "--as", "ana@acme"],
+        ["verify", "t", "--as", "ana@acme"],
+        ["replay", "t", "0", "--as", "ana@acme"],
+        ["explain", "t", "0", "--as", "ana@acme"],
+        ["diff", "t", "0", "1", "--as", "ana@acme"],
+        ["prefix", "t", "--as", "ana@acme"],
+        ["forget", "--subject", "ana"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_what_was_filed_is_not_looked_for_in_a_home_made_for_it(
+    same: SameProgram, tmp_path: Path, arguments: list[str]
+) -> None:
+    elsewhere = same.elsewhere(tmp_path / "nobodys")
+    said = one_line_error(elsewhere(*arguments), 2)
+    assert "nobodys; allowed: a folder that `agent ask` or `agent chat` has filed to; start where it lies" in said
+    assert not (tmp_path / "nobodys").exists()

@@ -102,6 +102,22 @@ def test_a_secret_is_not_said_and_the_loop_goes_on(
     assert refused == [Guard(check="answer_holds_secret", subject="answer", outcome="refused")]
 
 
+@on_both_engines
+@pytest.mark.parametrize("value", [SECRET, "sk-proj-0123456789abcdefghij"], ids=["known", "by its look"])
+def test_a_secret_is_given_to_no_tool_and_the_loop_goes_on(
+    start: OpenApp, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("EXPEDIENTE_TOOL_SECRET_BILLING_API", SECRET)
+    app = start(model=SaysFirst(("search_incidents", f'{{"query": "refused: {value}"}}')))
+    result = app.ask(QUESTION, as_="ana@acme", thread="t")
+    told = [(one.verdict, one.rule) for one in result.decisions[0].verdicts]
+    assert told == [("denied", "secret_in_arguments")]
+    assert result.status is Status.ANSWERED
+    assert value not in result.model_dump_json()
+    refused = [one.check for one in guards(app, "t", 0, as_="ana@acme").tool if one.outcome == "refused"]
+    assert refused == ["secret_in_arguments"]
+
+
 def test_a_reply_without_the_form_is_told(start: OpenApp) -> None:
     found = of(start, model=SaysFirst(("answer", '{"txt": 1}')))
     assert found.output == (Guard(check="wrong_schema", subject="attempt 0", outcome="refused"),)
