@@ -1,7 +1,9 @@
 """A document version: what its front matter says of it, checked, and its text."""
 
 import re
+from copy import deepcopy
 from datetime import UTC, date, datetime, time
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 
@@ -138,7 +140,7 @@ def front_matter(file: str, text: str) -> tuple[dict[str, Any] | None, int]:
         return None, 0
     try:
         # The fence is the first line of the file: with a line in its place, marks count in the file.
-        keys: Any = yaml.load("\n" + fenced[1], _Loader)  # a SafeLoader that says more of a bad date
+        keys = deepcopy(_keys(fenced[1]))
     except yaml.YAMLError as fault:
         raise BrokenDocument(file, f"the front matter is not valid YAML: {_unreadable(fault, text)}") from fault
     except RecursionError:
@@ -146,6 +148,12 @@ def front_matter(file: str, text: str) -> tuple[dict[str, Any] | None, int]:
     if not isinstance(keys, dict):
         raise BrokenDocument(file, "the front matter holds no keys; write lines such as `id: manual/setup`")
     return keys, fenced.end()
+
+
+@lru_cache(maxsize=4_000)
+def _keys(front: str) -> Any:
+    """Every opening and every ingest reads the front matter of the whole folder, which seldom changed."""
+    return yaml.load("\n" + front, _Loader)  # a SafeLoader that says more of a bad date
 
 
 class _Loader(yaml.SafeLoader):

@@ -4,7 +4,9 @@ A schema is checked once, when a contract is made, so that at call time nothing 
 Keywords that can open an object again, or look elsewhere, are refused; what is no keyword of JSON Schema is a note.
 """
 
+import json
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker
@@ -12,6 +14,7 @@ from jsonschema.exceptions import SchemaError
 from pydantic import JsonValue
 from referencing import Registry
 
+from state.canonical import canonical_json
 from state.checks.pattern import PatternRefused, check_pattern
 
 MOST_PARTS = 2_000  # with every reference followed: what a check of one value goes through at most
@@ -62,6 +65,22 @@ def check_schema(schema: Mapping[str, Any], root: Mapping[str, Any] | None = Non
 
     `root` is where its definitions stand: in itself, where it is None.
     """
+    try:
+        held = canonical_json({"schema": dict(schema), "root": None if root is None else dict(root)})
+    except (TypeError, ValueError, RecursionError):
+        _check(schema, root)  # it is no JSON, which is found there
+    else:
+        _check_once(held)
+
+
+@lru_cache(maxsize=1_000)
+def _check_once(held: bytes) -> None:
+    """Contracts are made anew with each opening and each changed copy, and most of the time goes into their schemas."""
+    plain = json.loads(held)
+    _check(plain["schema"], plain["root"])
+
+
+def _check(schema: Mapping[str, Any], root: Mapping[str, Any] | None) -> None:
     root = schema if root is None else root
     try:
         Draft202012Validator.check_schema(schema)
