@@ -14,7 +14,12 @@ from graph.models.words import covered, spoken, stem, terms
 
 
 def ranked(reading: Reading) -> list[Offered]:
-    """The tools whose name and description cover a word of the turn, best first; all in order when none does.
+    """The tools that fit the turn, best first; all in order when none does."""
+    return fitting(reading) or list(reading.tools)
+
+
+def fitting(reading: Reading) -> list[Offered]:
+    """The tools whose name and description cover a word of the turn, best first.
 
     Where the turn asks for a list, those that list it come before those that speak of one such thing. Where it begins
     with a thing of its author's, taking a record of the author's counts as much as one word more.
@@ -26,11 +31,11 @@ def ranked(reading: Reading) -> list[Offered]:
         worth = [
             (lists(tool, noun), count + takes, takes) for tool, count, takes in zip(tools, counts, own, strict=True)
         ]
-        fitting = [index for index, count in enumerate(counts) if count]
-        if fitting:
+        found = [index for index, count in enumerate(counts) if count]
+        if found:
             # The sort is stable: among equals the first offered stays first.
-            return [tools[index] for index in sorted(fitting, key=worth.__getitem__, reverse=True)]
-    return list(tools)
+            return [tools[index] for index in sorted(found, key=worth.__getitem__, reverse=True)]
+    return []
 
 
 def _takes_a_record(tool: Offered, reading: Reading) -> bool:
@@ -56,13 +61,13 @@ def chosen_change(reading: Reading) -> Offered | None:
     wanted = terms(reading.turn)
     wished = wished_verb(reading.turn)
     for loosely in (False, True):
-        fitting = [
+        fits = [
             (len(covered(wanted, capability.text, loosely=loosely)), capability)
             for capability in reading.capabilities
             if capability.changes and _about(capability, wished, wanted, loosely)
         ]
-        if fitting:
-            return max(fitting, key=lambda pair: pair[0])[1]
+        if fits:
+            return max(fits, key=lambda pair: pair[0])[1]
     return None
 
 

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from graph.models.answering import Composed, compose
 from graph.models.arguments import fill
-from graph.models.choosing import chosen_change, chosen_read, observed, ranked, steps_to, unobtainable
+from graph.models.choosing import chosen_change, chosen_read, fitting, observed, ranked, steps_to, unobtainable
 from graph.models.facts import answerable_from_facts
 from graph.models.inprocess import InProcessModel, ToolDefinitions, proposing
 from graph.models.reading import Offered, Reading, read
@@ -66,7 +66,7 @@ def _gather(reading: Reading) -> Call:
         return _ask(reading, {})
     missing: dict[str, tuple[str, ...]] = {}
     told = "answer" in reading.forms and (answerable_from_facts(reading) or asks_for_a_document(reading))
-    tools = () if told else ranked(reading)
+    tools = () if told else fitting(reading)
     for tool in _next_step(reading) or tools:
         filled = fill(tool.parameters, reading)
         if not filled.missing:

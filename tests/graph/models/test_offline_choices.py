@@ -78,11 +78,6 @@ GATHER: dict[str, tuple[str, Fill, Proposed]] = {
         note_of_the_user,
         ("clarify", {"question": "Which card_id?", "options": []}),
     ),
-    "without any overlap the first tool that can be called": (
-        "Why?! Broken!",
-        with_card,
-        ("find_loan", {"card_id": "C-7"}),
-    ),
     "a wish that no offered tool is about asks for a plan": (
         "Cancel my membership",
         with_card,
@@ -165,6 +160,13 @@ def test_a_read_that_is_the_plans_step_is_made_though_the_turn_is_a_wish() -> No
 
 def test_nothing_offered_fits_and_a_person_is_asked() -> None:
     working = Working("When is my book due?", forms=(Form.ESCALATE,))
+    name, arguments = proposed(READER, working)
+    assert (name, arguments["missing"]) == ("escalate", ["a source that answers the question"])
+
+
+def test_what_no_offered_tool_speaks_of_is_not_answered_by_whichever_comes_first() -> None:
+    working = Working("How is the weather in Madrid?", tools=READS)
+    with_card(working)
     name, arguments = proposed(READER, working)
     assert (name, arguments["missing"]) == ("escalate", ["a source that answers the question"])
 
