@@ -41,4 +41,5 @@ def load(folder: Path, now: datetime) -> Domain:
         corpus=CORPUS,
         resources=resources(database),
         memories=memories(seeded_at(database)),
+        close=database.close,
     )

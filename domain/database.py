@@ -3,7 +3,7 @@
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -17,26 +17,38 @@ NEEDED = "needed is a file that this process may read and write"
 
 
 class Database:
-    """Short-lived connections to the file; safe to share between threads.
+    """Connections to the file; safe to share between threads.
 
+    One that reads is kept for the next question, since opening it costs more than most questions do: used by one
+    thread at a time, while the file is still the one that it opened, and not after an error.
     Every connection refuses to read the column that holds key values: a query that names it fails to compile,
     so no tool can return one, whatever it selects. Raises DomainUnavailable where SQLite cannot read or write.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._idle: list[tuple[_File, sqlite3.Connection]] = []
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """A connection that cannot change anything."""
-        with self._connected("rw") as connection:
-            connection.execute("PRAGMA query_only = ON")
+        with self._translating(), ExitStack() as stack:
+            file = _file(self.path)
+            connection = stack.enter_context(closing(self._reader(file)))
             yield connection
+            if not connection.in_transaction:
+                stack.pop_all()
+                self._idle.append((file, connection))
+
+    def close(self) -> None:
+        """Close the connections that nobody uses."""
+        while self._idle:
+            self._idle.pop()[1].close()
 
     @contextmanager
     def write(self, create: bool = False) -> Iterator[sqlite3.Connection]:
         """A connection inside one transaction: all of it happens, or nothing. One writer at a time."""
-        with self._connected("rwc" if create else "rw") as connection:
+        with self._translating(), closing(self._opened("rwc" if create else "rw")) as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -45,19 +57,49 @@ class Database:
                 raise
             connection.commit()
 
-    @contextmanager
-    def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
+    def _reader(self, file: "_File") -> sqlite3.Connection:
+        while self._idle:
+            opened, connection = self._idle.pop()
+            if opened == file:
+                return connection
+            connection.close()  # another file stands there now, or none
+        connection = self._opened("rw")
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    def _opened(self, mode: str) -> sqlite3.Connection:
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(
+            address, timeout=BUSY_SECONDS, isolation_level=None, uri=True, check_same_thread=False
+        )
+        with ExitStack() as failed:
+            failed.callback(connection.close)
+            connection.row_factory = sqlite3.Row
+            connection.set_authorizer(_keep_values_inside)
+            connection.execute("PRAGMA foreign_keys = ON")
+            failed.pop_all()
+        return connection
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
         try:
-            with closing(sqlite3.connect(address, timeout=BUSY_SECONDS, isolation_level=None, uri=True)) as connection:
-                connection.row_factory = sqlite3.Row
-                connection.set_authorizer(_keep_values_inside)
-                connection.execute("PRAGMA foreign_keys = ON")
-                yield connection
+            yield
         except sqlite3.IntegrityError:
             raise  # a broken rule of the schema is a bug of the caller, not a state of the file
         except sqlite3.DatabaseError as error:
             raise DomainUnavailable(_explained(self.path, str(error))) from error
+
+
+_File = tuple[int, int] | None
+
+
+def _file(path: Path) -> _File:
+    """Which file stands at a path: its device and number there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _keep_values_inside(

@@ -20,6 +20,7 @@ from graph.lap_seal import Sealing
 from graph.masking import learn
 from graph.master_secret import master_secret
 from graph.models.terms import call_terms, configured_model
+from graph.node_threads import NodeThreads
 from graph.persistence import open_async_saver, open_persistence
 from graph.result import RunResult
 from graph.rows import Ports, make_nodes
@@ -193,7 +194,11 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     if tracing is not None:
         nodes = [tracing.node(node) for node in nodes]
     sealing = Sealing(ports.seal)
-    drawing = build(nodes, identity.scope, lambda messages: check_messages(messages, identity.policy()), sealing)
+    threads = NodeThreads()
+    stack.callback(threads.close)
+    drawing = build(
+        nodes, identity.scope, lambda messages: check_messages(messages, identity.policy()), sealing, threads
+    )
     return App(
         settings,
         ports,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -13,6 +14,7 @@ from typing_extensions import TypedDict, get_type_hints
 from graph.channels import NEXT_STEP, StateUnreadable, wrong_fields
 from graph.lap_seal import CHANNEL as SEAL
 from graph.lap_seal import Sealing
+from graph.node_threads import NodeThreads
 from graph.scope import NotYours
 from graph.stores.artifacts import at_work_on
 from state.node import Node, SliceError
@@ -26,11 +28,12 @@ Graph = StateGraph[AgentState, RunContext, RunInput, RunOutput]
 ORDER = ("resolve", "plan", "retrieve", "pack", "propose", "validate", "execute", "log")
 
 
-def build(nodes: Sequence[Node], identify: Identify, admit: Admit, sealing: Sealing) -> Graph:
+def build(nodes: Sequence[Node], identify: Identify, admit: Admit, sealing: Sealing, threads: NodeThreads) -> Graph:
     """The graph of the eight nodes, uncompiled: whoever compiles it decides about savers.
 
     `identify` derives the scope from configurable values and context; `admit` raises for input that may not begin
-    a run; `sealing` tells each node whether the lap was edited from outside.
+    a run; `sealing` tells each node whether the lap was edited from outside; synchronous nodes of asynchronous runs
+    have `threads`.
     """
     named = {node.name: node for node in nodes}
     if tuple(sorted(named)) != tuple(sorted(ORDER)):
@@ -40,7 +43,7 @@ def build(nodes: Sequence[Node], identify: Identify, admit: Admit, sealing: Seal
         node = named[name]
         graph.add_node(
             name,
-            _wrapped(node, identify, sealing),
+            _wrapped(node, identify, sealing, threads),
             input_schema=slice_schema(node),
             metadata={"reads": sorted(node.reads.model_fields), "writes": sorted(node.writes.model_fields)},
         )
@@ -130,7 +133,7 @@ class _Both(Runnable[Any, Any]):
         return await self.afunc(input, config or {})
 
 
-def _wrapped(node: Node, identify: Identify, sealing: Sealing) -> Callable[..., Any] | _Both:
+def _wrapped(node: Node, identify: Identify, sealing: Sealing, threads: NodeThreads) -> _Both:
     def run(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:
         runtime = get_runtime(RunContext)
         scope = identify(config.get("configurable", {}), runtime.context)
@@ -141,7 +144,7 @@ def _wrapped(node: Node, identify: Identify, sealing: Sealing) -> Callable[..., 
         return sealing.after(node, scope, lap, channels, written(node, result))
 
     if node.arun is None:
-        return run
+        return _Both(node.name, run, partial(threads.run, ORDER.index(node.name), run))
     waiting: Callable[[Any, Scope], Awaitable[Value | Mapping[str, Any]]] = node.arun
 
     async def arun(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from graph.build import ORDER, build
 from graph.lap_seal import Sealing
+from graph.node_threads import NodeThreads
 from graph.rows import Ports, make_nodes
 from graph.seal import HmacSeal
 from graph.settings import Settings
@@ -48,7 +49,9 @@ def mermaid(nodes: Sequence[Node]) -> str:
     """The graph as Mermaid text, made locally."""
     nobody = Principal(name="", tenant="", roles=())
     sealing = Sealing(HmacSeal([b"of a drawing"]))
-    graph = build(nodes, lambda *_: Scope(principal=nobody, actor=nobody, thread=""), lambda _: None, sealing)
+    graph = build(
+        nodes, lambda *_: Scope(principal=nobody, actor=nobody, thread=""), lambda _: None, sealing, NodeThreads()
+    )
     drawn = graph.compile().get_graph()
     # The slices have a table of their own: in the boxes they would hide the routes.
     drawn.nodes = {name: node._replace(metadata=None) for name, node in drawn.nodes.items()}

@@ -1,6 +1,7 @@
 """The database is seeded once, whole or not at all, says clearly why it cannot be used, and keeps key values."""
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -219,3 +220,39 @@ def test_a_reading_connection_changes_nothing(folder: Path, support: Domain, cal
     with pytest.raises(DomainUnavailable, match="readonly"), database.read() as connection:
         connection.execute("UPDATE accounts SET plan = 'enterprise'")
     assert call("ana@acme", "get_account", account_id="A-123")["plan"] == "pro"
+
+
+def test_a_reading_connection_is_kept_for_the_next_question(folder: Path, support: Domain) -> None:
+    database = Database(folder / "support.sqlite")
+    with database.read() as first, database.read() as at_once:
+        assert at_once is not first
+    with database.read() as again:
+        assert again in (first, at_once)
+    database.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        first.execute("SELECT 1")
+
+
+def test_a_file_in_the_place_of_another_is_the_one_that_is_read(folder: Path, support: Domain) -> None:
+    file = folder / "support.sqlite"
+    database = Database(file)
+    with database.read() as connection:
+        assert connection.execute("SELECT count(*) FROM people").fetchone()[0] > 0
+    other = folder / "other.sqlite"
+    shutil.copy(file, other)
+    with closing(sqlite3.connect(other, isolation_level=None)) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        connection.execute("DELETE FROM people")
+    other.replace(file)
+    with database.read() as connection:
+        assert connection.execute("SELECT count(*) FROM people").fetchone()[0] == 0
+    database.close()
+
+
+def test_a_connection_that_met_an_error_is_not_kept(folder: Path, support: Domain) -> None:
+    database = Database(folder / "support.sqlite")
+    with pytest.raises(DomainUnavailable), database.read() as failed:
+        failed.execute("SELECT value FROM api_keys")
+    with database.read() as connection:
+        assert connection is not failed
+    database.close()

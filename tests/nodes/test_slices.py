@@ -15,6 +15,7 @@ from graph.build import ORDER, build, read_slice, slice_schema, written
 from graph.channels import NEXT_STEP, StateUnreadable
 from graph.lap_seal import CHANNEL as SEAL
 from graph.lap_seal import Sealing
+from graph.node_threads import NodeThreads
 from state.context import Packed
 from state.node import Node, SliceError
 from state.run import AgentState
@@ -255,11 +256,11 @@ class Stray(Value):
 def test_a_field_that_is_no_channel_is_refused_when_the_graph_is_built(app: App, change: dict[str, Any]) -> None:
     nodes = [replace(node, **change) if node.name == "plan" else node for node in app.nodes]
     with pytest.raises(SliceError, match="node plan: approved are no channels; channels: messages, task, head"):
-        build(nodes, app.identity.scope, lambda messages: None, Sealing(FakeSeal()))
+        build(nodes, app.identity.scope, lambda messages: None, Sealing(FakeSeal()), NodeThreads())
 
 
 @pytest.mark.parametrize("names", [ORDER[:-1], (*ORDER, "extra")], ids=["seven", "nine"])
 def test_the_loop_has_exactly_eight_nodes(app: App, names: tuple[str, ...]) -> None:
     nodes = [replace(of(app, name) if name in ORDER else app.nodes[0], name=name) for name in names]
     with pytest.raises(ValueError, match="the loop has exactly: resolve, plan, retrieve, pack, propose, validate"):
-        build(nodes, app.identity.scope, lambda messages: None, Sealing(FakeSeal()))
+        build(nodes, app.identity.scope, lambda messages: None, Sealing(FakeSeal()), NodeThreads())
