@@ -15,6 +15,7 @@ from graph.channels import NEXT_STEP, StateUnreadable, wrong_fields
 from graph.lap_seal import CHANNEL as SEAL
 from graph.lap_seal import Sealing
 from graph.node_threads import NodeThreads
+from graph.progress import answered, begun
 from graph.scope import NotYours
 from graph.stores.artifacts import at_work_on
 from state.node import Node, SliceError
@@ -109,17 +110,6 @@ def written(node: Node, result: Value | Mapping[str, Any]) -> dict[str, JsonValu
     return checked.model_dump(mode="json", include=set(values))
 
 
-def progress(name: str, channels: Mapping[str, Any]) -> dict[str, JsonValue]:
-    """What `stream_mode="custom"` says when a node begins: where the run is, and nothing that a model or user wrote."""
-    decision, task = channels.get("decision") or {}, channels.get("task") or {}
-    return {
-        "event": "node",
-        "node": name,
-        "decision": decision.get("index", task.get("next_index", 0)),
-        "kind": decision.get("kind"),
-    }
-
-
 class _Both(Runnable[Any, Any]):
     """A node with a sync and an async form. RunnableLambda would add a traced run and half a millisecond to each."""
 
@@ -137,11 +127,14 @@ def _wrapped(node: Node, identify: Identify, sealing: Sealing, threads: NodeThre
     def run(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:
         runtime = get_runtime(RunContext)
         scope = identify(config.get("configurable", {}), runtime.context)
-        runtime.stream_writer(progress(node.name, channels))
+        runtime.stream_writer(begun(node.name, channels))
         lap = sealing.found(node, scope, channels)
         with at_work_on(scope.thread):
             result = node.run(read_slice(node, sealing.shown(node, lap, channels)), scope)
-        return sealing.after(node, scope, lap, channels, written(node, result))
+        writes = written(node, result)
+        if (said := answered(scope, channels, writes)) is not None:
+            runtime.stream_writer(said)
+        return sealing.after(node, scope, lap, channels, writes)
 
     if node.arun is None:
         return _Both(node.name, run, partial(threads.run, ORDER.index(node.name), run))
@@ -150,7 +143,7 @@ def _wrapped(node: Node, identify: Identify, sealing: Sealing, threads: NodeThre
     async def arun(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:
         runtime = get_runtime(RunContext)
         scope = await asyncio.to_thread(identify, config.get("configurable", {}), runtime.context)
-        runtime.stream_writer(progress(node.name, channels))
+        runtime.stream_writer(begun(node.name, channels))
         lap = sealing.found(node, scope, channels)
         with at_work_on(scope.thread):
             result = await waiting(read_slice(node, sealing.shown(node, lap, channels)), scope)

@@ -7,13 +7,14 @@ from typing import Any, Literal, TypedDict
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Command
+from langgraph.types import Command, StreamMode
 from pydantic import JsonValue
 
 from graph.admission import check_question
 from graph.channels import Channels, StateUnreadable, read_channels
 from graph.decided import already_decided, is_asked
 from graph.lap_seal import Sealing
+from graph.progress import OnProgress
 from graph.reading import Reading, waiting_calls
 from graph.result import DecisionShown, PendingCall, RunResult
 from graph.scope import Identity
@@ -73,9 +74,17 @@ class Conversation:
         return (effective(self._policies, self._clock.now()).max_decisions + 2) * _NODES_PER_LAP
 
     def ask(
-        self, question: str, *, as_: str, thread: str | None = None, on_decision: OnDecision | None = None
+        self,
+        question: str,
+        *,
+        as_: str,
+        thread: str | None = None,
+        on_decision: OnDecision | None = None,
+        on_progress: OnProgress | None = None,
     ) -> RunResult:
         """Ask on a thread (a new one without a name) and run until the turn is over or a person is needed.
+
+        `on_decision` is told of each decision once it is filed, `on_progress` of each event of graph.progress.
 
         Raises UnknownPrincipal, BadInput, UnknownThread, ThreadForgotten, ThreadBusy before anything is written;
         StateUnreadable on a thread that another release left in the middle of a decision; ThreadForgotten in the middle
@@ -87,10 +96,16 @@ class Conversation:
         message = HumanMessage(content=question, id=self._ids.new("msg"))
         with self._run_lock.holding(scope.thread):
             self.identity.not_forgotten(scope)  # it may have been forgotten while this waited
-            return self._run(scope, {"messages": [message]}, on_decision)
+            return self._run(scope, {"messages": [message]}, on_decision, on_progress)
 
     def resume(
-        self, thread: str, *, as_: str, answers: Mapping[str, Answer], on_decision: OnDecision | None = None
+        self,
+        thread: str,
+        *,
+        as_: str,
+        answers: Mapping[str, Answer],
+        on_decision: OnDecision | None = None,
+        on_progress: OnProgress | None = None,
     ) -> RunResult:
         """Answer pending calls by call id and go on. One that does not count leaves its call pending, with a note.
 
@@ -118,7 +133,7 @@ class Conversation:
                 said = decision if isinstance(decision, Mapping) else {"decision": decision}
                 answer = {"approval_id": call.approval_id, **said}
                 resumed.setdefault(interrupt_id, {})[call_id] = answer
-            return self._run(scope, Command(resume=resumed), on_decision, answered=frozenset(given))
+            return self._run(scope, Command(resume=resumed), on_decision, on_progress, frozenset(given))
 
     def result(self, thread: str, *, as_: str) -> RunResult:
         """How the thread's last turn stands; to an approver, what is pending.
@@ -175,13 +190,23 @@ class Conversation:
         return self._reading(self.owned(thread, as_=as_))
 
     def _run(
-        self, scope: Scope, given: Any, on_decision: OnDecision | None, answered: frozenset[str] = frozenset()
+        self,
+        scope: Scope,
+        given: Any,
+        on_decision: OnDecision | None,
+        on_progress: OnProgress | None,
+        answered: frozenset[str] = frozenset(),
     ) -> RunResult:
         config: RunnableConfig = {**self._config(scope), "recursion_limit": self.step_limit}
         context = {"principal": scope.actor.name}
         reading = self._reading(scope)
-        for update in self.graph.stream(given, config, context=context, stream_mode="updates", durability="sync"):
-            filed = update.get("log") if isinstance(update, dict) else None
+        modes: list[StreamMode] = ["updates", "custom"]
+        for mode, part in self.graph.stream(given, config, context=context, stream_mode=modes, durability="sync"):
+            if mode == "custom":
+                if on_progress is not None and isinstance(part, dict):
+                    on_progress(part)
+                continue
+            filed = part.get("log") if isinstance(part, dict) else None
             if filed and on_decision is not None and scope.actor.name == scope.principal.name:
                 record = self._log.get(scope.tenant, scope.thread, filed["head"])
                 on_decision(reading.decision(filed["head"], record))

@@ -19,7 +19,7 @@ from graph.cli.opening import opened
 from graph.cli.screen import Screen
 from graph.cli.showing import decision_in_full
 from graph.cli.spoken import Spoken
-from graph.cli.turns import EXIT_CODES
+from graph.cli.turns import DECIDING, EXIT_CODES, going_on
 from graph.faults import explained
 from graph.result import DecisionShown, RunResult
 from graph.stores.ownership import UnknownThread
@@ -28,6 +28,7 @@ from state.checks.hidden import visible
 if TYPE_CHECKING:
     from graph.app import App
     from graph.conversation import Answer, OnDecision
+    from graph.progress import OnProgress
 
 _HELP = "/show: what the last turn was given and why. /quit or Ctrl-D: end. Ctrl-C: stop, also in a turn."
 _FOR_OTHERS = "This is for somebody else to answer. Your next line is a new question, and gives what waits up."
@@ -82,12 +83,16 @@ class _Talk:
         return self._ended(found) if found.pending else OK
 
     def _asked(self, question: str) -> int:
-        return self._turn(lambda told: self._app.ask(question, as_=self._as, thread=self._thread, on_decision=told))
+        return self._turn(
+            lambda told, now: self._app.ask(
+                question, as_=self._as, thread=self._thread, on_decision=told, on_progress=now
+            )
+        )
 
-    def _turn(self, run: "Callable[[OnDecision | None], RunResult]") -> int:
+    def _turn(self, run: "Callable[[OnDecision | None, OnProgress], RunResult]") -> int:
         try:
-            with self._screen.waiting("Deciding"):
-                result = run(None if self._screen.json_wanted else self._tell)
+            with self._screen.following(DECIDING) as now:
+                result = run(None if self._screen.json_wanted else self._tell, lambda event: now(going_on(event)))
         except Exception as error:
             fault = explained(error)
             if fault is None:
@@ -107,7 +112,11 @@ class _Talk:
         answers = self._answers(result) if result.pending else {}
         if not answers:
             return EXIT_CODES[result.status]
-        return self._turn(lambda told: self._app.resume(self._thread, as_=self._as, answers=answers, on_decision=told))
+        return self._turn(
+            lambda told, now: self._app.resume(
+                self._thread, as_=self._as, answers=answers, on_decision=told, on_progress=now
+            )
+        )
 
     def _answers(self, result: RunResult) -> "dict[str, Answer]":
         """What is said to the pending calls, here or by whoever may."""

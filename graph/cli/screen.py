@@ -79,19 +79,29 @@ class Screen:
 
         It stands where nothing is spoiled by it and leaves no trace; without a terminal there is none.
         """
+        with self._bar(unit) as bar:
+            task = bar.add_task(text, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+
+    @contextlib.contextmanager
+    def following(self, text: str) -> Iterator[Callable[[str], None]]:
+        """The same for what has no known end: the function it gives is told what is going on now."""
+        with self._bar("") as bar:
+            task = bar.add_task(text, total=None)
+            yield lambda now: bar.update(task, description=one_line(now))
+
+    def _bar(self, unit: str) -> Progress:
         console = self.out if self.out.is_terminal and not self.json_wanted else self.err
         columns = (TextColumn("{task.description}", style="dim"), BarColumn(20), _Steps(unit), TimeRemainingColumn())
         # No redirecting: rich would send what is written to stdout to this console, which may be stderr.
-        with Progress(
+        return Progress(
             *columns,
             console=console,
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
             disable=not console.is_terminal,
-        ) as bar:
-            task = bar.add_task(text, total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+        )
 
     def close(self) -> None:
         """Flush what is left. What cannot be written was reported before, or its reader is gone."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from pydantic import JsonValue
 from rich.text import Text
 
 from graph.cli.account import decision_account
@@ -18,6 +19,7 @@ from state.work import Status
 if TYPE_CHECKING:
     from graph.app import App
     from graph.conversation import Answer, OnDecision
+    from graph.progress import OnProgress
 
 EXIT_CODES = {
     Status.ANSWERED: OK,
@@ -28,6 +30,13 @@ EXIT_CODES = {
     Status.FAILED: FAILED,
 }
 STANDARD_INPUT = "-"
+DECIDING = "Deciding"
+
+
+def going_on(event: Mapping[str, JsonValue]) -> str:
+    """Where a run is, in a few words."""
+    kind = f" · {event['kind']}" if event["kind"] else ""
+    return f"{DECIDING} · {event['decision']}{kind} · {event.get('node', event['event'])}"
 
 
 def ask(screen: Screen, question: str, *, as_: str, thread: str | None, model: str | None) -> int:
@@ -36,7 +45,12 @@ def ask(screen: Screen, question: str, *, as_: str, thread: str | None, model: s
     with opened(screen, model) as app:
         named = app.ports.ids.new("thread") if thread is None else thread
         return _turn(
-            screen, app, named, as_, model, lambda told: app.ask(text, as_=as_, thread=named, on_decision=told)
+            screen,
+            app,
+            named,
+            as_,
+            model,
+            lambda told, now: app.ask(text, as_=as_, thread=named, on_decision=told, on_progress=now),
         )
 
 
@@ -51,7 +65,12 @@ def resume(screen: Screen, thread: str, *, as_: str, answers: "Mapping[str, Answ
     """Answer pending calls and give the exit code. Raises what `App.resume` raises."""
     with opened(screen, model, filed=True) as app:
         return _turn(
-            screen, app, thread, as_, model, lambda told: app.resume(thread, as_=as_, answers=answers, on_decision=told)
+            screen,
+            app,
+            thread,
+            as_,
+            model,
+            lambda told, now: app.resume(thread, as_=as_, answers=answers, on_decision=told, on_progress=now),
         )
 
 
@@ -61,7 +80,7 @@ def _turn(
     thread: str,
     as_: str,
     model: str | None,
-    run: "Callable[[OnDecision | None], RunResult]",
+    run: "Callable[[OnDecision | None, OnProgress], RunResult]",
 ) -> int:
     told: set[int] = set()
 
@@ -72,8 +91,8 @@ def _turn(
         screen.out.print(decision_account(decision))
 
     try:
-        with screen.waiting("Deciding"):
-            result = run(None if screen.json_wanted else tell)
+        with screen.following(DECIDING) as now:
+            result = run(None if screen.json_wanted else tell, lambda event: now(going_on(event)))
     except KeyboardInterrupt:
         look = f"agent show {quote(thread)} --as {quote(as_)}"
         raise KeyboardInterrupt(f"stopped; what was decided is kept: {look}") from None

@@ -113,13 +113,34 @@ def test_the_graph_that_is_served_has_no_saver_and_shows_what_each_node_reads_an
 def test_progress_arrives_node_by_node(client: SyncLangGraphClient) -> None:
     thread = client.threads.create()["thread_id"]
     parts = client.runs.stream(thread, "expediente", input=asked(QUESTION), stream_mode="custom")
-    told: list[Any] = [part.data for part in parts if part.event == "custom"]
+    told: list[Any] = [part.data for part in parts if part.event == "custom" and part.data["event"] == "node"]
     assert [(event["decision"], event["node"]) for event in told] == [
         *((0, name) for name in ORDER),
         *((1, name) for name in ORDER if name != "execute"),
     ]
     assert all(event.keys() == {"event", "node", "decision", "kind"} for event in told)
     assert {event["kind"] for event in told if event["node"] == "pack"} == {"gather", "answer"}
+
+
+def test_the_answer_arrives_once_validate_let_it_pass_and_before_the_run_is_over(client: SyncLangGraphClient) -> None:
+    thread = client.threads.create()["thread_id"]
+    modes: Any = ["custom", "updates"]
+    parts = list(client.runs.stream(thread, "expediente", input=asked(QUESTION), stream_mode=modes))
+    told: list[Any] = [part.data for part in parts if part.event in ("custom", "updates")]
+    (answer,) = [index for index, data in enumerate(told) if data.get("event") == "answer"]
+    (last_log,) = [index for index, data in enumerate(told) if (data.get("log") or {}).get("messages")]
+    begun = [(data["decision"], data["node"]) for data in told[:answer] if data.get("event") == "node"]
+    assert begun[-2:] == [(1, "validate"), (1, "log")]
+    assert answer < last_log
+    assert told[answer] | {"text": ""} == {
+        "event": "answer",
+        "decision": 1,
+        "kind": "answer",
+        "status": "answered",
+        "text": "",
+    }
+    assert "status is revoked" in told[answer]["text"]
+    assert [data for data in told[:answer] if "status is revoked" in str(data)] == []
 
 
 def test_no_stream_carries_what_a_model_said_before_it_was_validated(client: SyncLangGraphClient) -> None:
