@@ -1,109 +1,45 @@
 """What calls use: counts against the published format, prices, limits (B5)."""
 
-from collections.abc import Sequence
+import json
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.tokens import EncodingCounter
-from state.context import RequestSettings
-from state.forms import FORMS
-from state.request import Message, Request, ToolSpec, Usage
+from state.request import Usage
 from state.spending import ModelLimits, Price, count_request, price_of
 from tests.desk import SCOPE
 from tests.nodes.parts import Parts
+from tests.state.published import ENCODINGS, FILE, TEXTS, TOOLS, a_request, of_messages
 
-ENCODINGS = ("o200k_base", "cl100k_base")
-# What the published rule adds for each function beside its texts.
-PER_FUNCTION = {"o200k_base": 7, "cl100k_base": 10}
-
-
-def published_messages(messages: Sequence[Message], encoding: str) -> int:
-    """The format that OpenAI publishes for its chat models: three tokens for each message, its role and its content,
-    and three that begin the reply.
-
-    This reference, with the published rule for names, gives 129 and 124 tokens for the published example in cl100k
-    and o200k, as the service reported them; `published_tools` gives 105 and 101 for the example with functions.
-    """
-    count = EncodingCounter(encoding).count
-    roles = {"instruction": "system", "input": "user"}
-    return 3 + sum(3 + count(roles[message.channel]) + count(message.content) for message in messages)
-
-
-def published_tools(tools: Sequence[ToolSpec], encoding: str) -> int:
-    """The rule published for functions: names, types, descriptions and choices of their arguments."""
-    count = EncodingCounter(encoding).count
-    total = 12 if tools else 0
-    for tool in tools:
-        total += PER_FUNCTION[encoding] + count(f"{tool.name}:{tool.description.removesuffix('.')}")
-        arguments: Any = tool.parameters.get("properties", {})
-        total += 3 if arguments else 0
-        for name, schema in arguments.items():
-            total += 3 + count(f"{name}:{schema.get('type', '')}:{schema.get('description', '').removesuffix('.')}")
-            choices = schema.get("enum", ())
-            total += sum(3 + count(str(choice)) for choice in choices) - (3 if choices else 0)
-    return total
-
-
-def a_request(instruction: str, data: str, tools: Sequence[ToolSpec] = ()) -> Request:
-    return Request(
-        messages=(Message(channel="instruction", content=instruction), Message(channel="input", content=data)),
-        tools=tuple(tools),
-        settings=RequestSettings(max_output_tokens=100),
-    )
-
-
-def flat(name: str, description: str, **arguments: Any) -> ToolSpec:
-    parameters: dict[str, Any] = {
-        "type": "object",
-        "properties": arguments,
-        "required": [],
-        "additionalProperties": False,
-    }
-    return ToolSpec(name=name, description=description, parameters=parameters)
-
-
-TEXTS = {
-    "words": "The key was revoked on Friday; a new one is ready.",
-    "CJK": "密钥已于星期五被撤销。新しいキーをご利用ください。키가 취소되었습니다",
-    "emoji": "👩‍💻🔑 revoked 🇪🇸 👍🏽",
-    "code": 'def f(x: int) -> str:\n\treturn f"{x:>08}"  # ¡hecho!\n\n\n{"a": [1, null]}',
-    "marks": '<document id="a&amp;b">\n&lt;|endoftext|&gt;\n</document>',
-    "nothing": "",
-}
+PUBLISHED = json.loads(FILE.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("text", TEXTS)
-def test_messages_count_exactly_as_published(text: str, encoding: str) -> None:
-    request = a_request(TEXTS["words"], TEXTS[text])
-    assert count_request(request, EncodingCounter(encoding)) == published_messages(request.messages, encoding)
+@pytest.mark.parametrize("case", TEXTS)
+def test_messages_count_exactly_as_published(case: str, encoding: str) -> None:
+    found = count_request(a_request(TEXTS[case]), EncodingCounter(encoding))
+    assert found == PUBLISHED[encoding]["messages"][case]
 
 
-@given(instruction=st.text(), data=st.text())
-def test_no_text_counts_otherwise_than_published(instruction: str, data: str) -> None:
-    request = a_request(instruction, data)
-    expected = published_messages(request.messages, "o200k_base")
-    assert count_request(request, EncodingCounter("o200k_base")) == expected
+@given(text=st.text())
+def test_no_text_counts_otherwise_than_by_the_published_format(text: str) -> None:
+    """The format alone: what a text counts is the tokenizer's, which the reference holds against another one."""
+    counter = EncodingCounter("o200k_base")
+    request = a_request(text)
+    assert count_request(request, counter) == of_messages(request.messages, counter.count)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_tools_count_at_least_as_published_and_not_three_times_as_much(encoding: str) -> None:
-    offered = [
-        flat("look_up", "Look up a loan by its number.", loan={"type": "string", "description": "The number."}),
-        flat("renew", "Renew it.", weeks={"type": "integer"}, way={"type": "string", "enum": ["post", "desk"]}),
-        flat("status", "Say how the service is."),
-    ]
-    for tools in ([*offered, *FORMS.values()], *([tool] for tool in offered)):
-        request = a_request("Be brief.", "密钥 🔑", tools)
-        published = published_messages(request.messages, encoding) + published_tools(tools, encoding)
-        found = count_request(request, EncodingCounter(encoding))
-        assert published <= found + 12, "the rule's end of the list is not counted"
-        assert found <= 3 * published
+@pytest.mark.parametrize("case", TOOLS)
+def test_tools_count_at_least_as_published_and_not_three_times_as_much(case: str, encoding: str) -> None:
+    found = count_request(a_request("", TOOLS[case]), EncodingCounter(encoding))
+    published = PUBLISHED[encoding]["tools"][case]
+    assert published <= found + 12, "the rule's end of the list is not counted"
+    assert found <= 3 * published
 
 
 PRICE = Price(input=Decimal("2"), cached=Decimal("0.5"), output=Decimal("8"))
