@@ -6,6 +6,8 @@ the protocol defines, with the key masked by value.
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Literal, Protocol, runtime_checkable
 
 from langchain_core import exceptions as core
@@ -99,7 +101,7 @@ def _answered(error: Exception) -> BaseException:
 
 
 def _retry_after_s(source: BaseException) -> float | None:
-    """How long the server wants to be left alone, in seconds, where it says so in a number."""
+    """How long the server wants to be left alone, in seconds, where it says so: in a number, or as a date."""
     headers = getattr(getattr(source, "response", None), "headers", None)
     if not isinstance(headers, Mapping):
         return None
@@ -107,9 +109,19 @@ def _retry_after_s(source: BaseException) -> float | None:
         try:
             found = float(headers.get(name, "")) / unit
         except ValueError:
-            continue  # a date needs two clocks that agree
+            continue
         return min(found, _LONGEST_S) if found >= 0 else None
-    return None
+    # A date is counted from the server's own: no clock of ours has to agree with it.
+    until, now = (_date(headers.get(name, "")) for name in ("retry-after", "date"))
+    return None if until is None or now is None else min(max((until - now).total_seconds(), 0.0), _LONGEST_S)
+
+
+def _date(text: str) -> datetime | None:
+    """A date as HTTP writes it, always in GMT."""
+    try:
+        return parsedate_to_datetime(text).replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _in_chain(error: Exception, kind: type[Exception]) -> bool:

@@ -89,6 +89,7 @@ def make_propose(
                 model=model.name,
                 scope=scope,
                 request=reads.request,
+                most_tokens=ready.manifest.window_tokens - ready.manifest.reserved_output_tokens,
             ),
             before=reads.attempts or (),
         )

@@ -38,7 +38,7 @@ class Attempts:
         self.request: Request | None = self._next_request()
 
     def admitted(self) -> bool:
-        """Whether the request may go out. Where it would pass a limit, that is the last attempt."""
+        """Whether the request may go out. Where it is too long or would pass a limit, that is the last attempt."""
         passed = None if self.request is None else self._spending.take(len(self.made), self.request)
         if passed is not None:
             self._add(passed, None, None)

@@ -9,7 +9,8 @@ from state.spending import Meter, Price, count_request, price_of
 
 
 class Spending:
-    """The spending of a decision. `model` is the name under which the model is priced."""
+    """The spending of a decision. `model` is the name under which the model is priced, `most_tokens` what the window
+    leaves for a request."""
 
     def __init__(
         self,
@@ -20,16 +21,23 @@ class Spending:
         model: str,
         scope: Scope,
         request: RequestContext,
+        most_tokens: int,
     ) -> None:
-        self._tokens, self._meter = tokens, meter
+        self._tokens, self._meter, self._most_tokens = tokens, meter, most_tokens
         self._price = price_of(prices, model)
         self._scope, self._context = scope, request
         self.counted_tokens = 0
 
     def take(self, number: int, request: Request) -> AttemptOutcome | None:
-        """Count an attempt and take the most that it can use. Gives the outcome where that passes a limit: then there
-        is no call."""
+        """Count an attempt and take the most that it can use. Gives the outcome where it is longer than the window or
+        passes a limit: then there is no call."""
         self.counted_tokens = count_request(request, self._tokens)
+        if self.counted_tokens > self._most_tokens:
+            # Packed for the first request in the mode of tools: another mode, or a correction, has added to it.
+            told = f"the model was not asked: {self.counted_tokens} tokens, and the window leaves {self._most_tokens}"
+            return AttemptOutcome(
+                name="context_too_long", detail=f"{told}; raise EXPEDIENTE_WINDOW_TOKENS where the model has more"
+            )
         tokens, cost = self._most(request)
         passed = self._meter.admitted(self._call(number), self._scope, self._context, tokens, cost)
         if passed is None:

@@ -56,8 +56,11 @@ def answering(state: Any, decision: str) -> Any:
 
 
 @contextmanager
-def dev_server(folder: Path, config: dict[str, Any] | None = None, **settings: str) -> Iterator[DevServer]:
-    """The server on the project, with `config` over its langgraph.json and `settings` in its environment."""
+def dev_server(
+    folder: Path, config: dict[str, Any] | None = None, jobs: int = 10, **settings: str
+) -> Iterator[DevServer]:
+    """The server on the project, with `config` over its langgraph.json and `settings` in its environment, which works
+    on so many `jobs` at once."""
     server = DevServer(f"http://127.0.0.1:{_free_port()}", _checkout(folder, config or {}))
     fixed = {
         "EXPEDIENTE_HOME": str(server.home),
@@ -68,7 +71,7 @@ def dev_server(folder: Path, config: dict[str, Any] | None = None, **settings: s
     command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload"]
     with (folder / "log").open("wb") as written:
         process = subprocess.Popen(
-            [*command, "--port", server.url.rpartition(":")[2]],
+            [*command, "--n-jobs-per-worker", str(jobs), "--port", server.url.rpartition(":")[2]],
             cwd=folder,
             env={**os.environ, **fixed, **settings},
             stdout=written,

@@ -92,7 +92,7 @@ class Parts:
             total_input_tokens=10,
             overhead_tokens=0,
             budget_tokens=100,
-            window_tokens=200,
+            window_tokens=20_000,
             reserved_output_tokens=50,
             tokenizer="characters",
             prefix_hash="p",

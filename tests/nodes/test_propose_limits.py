@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from state.asking import CallTerms
+from state.context import ContextManifest, Packed
 from state.request import AttemptOutcome, ModelError, Usage
 from state.spending import ModelLimits, Price
+from tests.desk import SCOPE
 from tests.nodes.parts import Parts
 from tests.nodes.proposing import counted, proposed, refund, said
 
@@ -82,3 +84,41 @@ def test_without_a_price_or_a_report_a_cost_is_unknown(parts: Parts) -> None:
     silent = GOOD.model_copy(update={"usage": Usage()})
     wrote, _ = proposed(Parts(), silent, terms=TERMS)
     assert (wrote.attempts[0].cost, wrote.attempts[0].difference_tokens) == (None, None)
+
+
+def windowed(parts: Parts, room: int) -> Packed:
+    """The desk's manifest, whose window leaves so much for a request."""
+    packed = parts.manifest()
+    assert packed.ref is not None
+    manifest = ContextManifest.model_validate_json(parts.get(packed.ref))
+    narrow = manifest.model_copy(update={"window_tokens": room + manifest.reserved_output_tokens})
+    return Packed(ref=parts.artifacts.put(SCOPE.tenant, narrow.model_dump_json()))
+
+
+def test_a_correction_that_would_pass_the_window_is_not_sent(parts: Parts) -> None:
+    """The request fitted when it was packed; what is added to it afterwards is counted too."""
+    room = most(parts) - OUTPUT
+    wrote, model = proposed(parts, said("x"), GOOD, packed=windowed(parts, room), terms=TERMS)
+    assert [counted(model)] == [room]
+    assert [attempt.outcome.name for attempt in wrote.attempts] == ["malformed", "context_too_long"]
+    assert f"and the window leaves {room}" in wrote.attempts[-1].outcome.detail
+    assert wrote.proposal is None
+    assert (wrote.attempts[-1].counted_tokens or 0) > room
+    wrote, _ = proposed(parts, said("x"), GOOD, packed=windowed(parts, room + 500), terms=TERMS)
+    assert [attempt.outcome.name for attempt in wrote.attempts] == ["malformed", "proposal"]
+
+
+def test_what_is_not_sent_takes_nothing(parts: Parts) -> None:
+    limited(parts, turn_tokens=10_000)
+    proposed(parts, GOOD, packed=windowed(parts, 10), terms=TERMS)
+    assert parts.quotas.taken == {}
+
+
+def test_another_mode_that_would_pass_the_window_is_not_asked_for(parts: Parts) -> None:
+    room = most(parts) - OUTPUT
+    unknown = ModelError(AttemptOutcome(name="unsupported"))
+    modes = TERMS.model_copy(update={"modes": ("tools", "json_object")})
+    wrote, model = proposed(parts, unknown, GOOD, packed=windowed(parts, room), terms=modes)
+    assert len(model.requests) == 1
+    told = [(attempt.mode, attempt.outcome.name) for attempt in wrote.attempts]
+    assert told == [("tools", "unsupported"), ("json_object", "context_too_long")]

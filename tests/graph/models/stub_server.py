@@ -69,6 +69,7 @@ def serving(answer: Answer | Callable[[int], Answer]) -> Iterator[Stub]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        _date: str | None = None
 
         def do_POST(self) -> None:
             stub.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
@@ -87,11 +88,13 @@ def serving(answer: Answer | Callable[[int], Answer]) -> Iterator[Stub]:
             if given.hangs_up:
                 return
             body = (given.body if isinstance(given.body, str) else json.dumps(given.body)).encode()
+            self._date = given.headers.get("Date")
             self.send_response(given.status)
             self.send_header("Content-Type", given.content_type)
             self.send_header("Connection", "close")
             for name, value in given.headers.items():
-                self.send_header(name, value)
+                if name != "Date":  # every answer has one
+                    self.send_header(name, value)
             if given.chunks is not None:
                 self.send_header("Transfer-Encoding", "chunked")
                 body = given.chunks
@@ -108,6 +111,9 @@ def serving(answer: Answer | Callable[[int], Answer]) -> Iterator[Stub]:
                     return
                 self.wfile.write(bytes([byte]))
                 self.wfile.flush()
+
+        def date_time_string(self, timestamp: float | None = None) -> str:
+            return super().date_time_string(timestamp) if self._date is None else self._date
 
         def log_message(self, format: str, *args: object) -> None:
             return

@@ -3,75 +3,30 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
-from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
-from graph.app import App, open_app
 from graph.inspection.replay import replay
 from graph.inspection.verify import verify
-from graph.settings import Settings
-from state.request import Attempt, Usage
+from state.request import Usage
 from state.work import Status
-from tests.fakes import FakeClock, FakeWaiting
-from tests.graph.conftest import NOW
-from tests.graph.models.stub_server import Answer, Stub, completion, refusal, serving, tool_call
-from tests.graph.stored_bytes import stored
+from tests.graph.models.hostile import (
+    ESCALATE,
+    KEY,
+    LEAK,
+    QUESTION,
+    TEXT,
+    Open,
+    asked_without_a_thread,
+    calls,
+    kept,
+    story,
+    written,
+)
+from tests.graph.models.stub_server import Answer, completion, refusal, tool_call
 
-QUESTION = "Why is my API key not working?"
-KEY = "sk-live-4f9d2c7b1a"
-LEAK = "LEAKED-PHRASE-77"
-
-Serve = Answer | Callable[[int], Answer]
-Open = Callable[..., tuple[App, Stub]]
-
-
-@pytest.fixture
-def opened(home: Path) -> Iterator[Open]:
-    """An app whose model is this server."""
-    with ExitStack() as stack:
-
-        def make(serve: Serve, **given: Any) -> tuple[App, Stub]:
-            stub = stack.enter_context(serving(serve))
-            settings = Settings.load(
-                home=home,
-                model="openai",
-                openai_model="small",
-                openai_base_url=stub.url,
-                openai_api_key=SecretStr(KEY),
-                **{"model_timeout_s": 5.0, **given},
-            )
-            app = open_app(settings, clock=FakeClock(NOW), waiting=FakeWaiting())
-            return stack.enter_context(app), stub
-
-        yield make
-
-
-def kept(app: App) -> bytes:
-    return b"".join(data for _, data in stored(app.settings.home, but=frozenset({"library"})))
-
-
-def story(attempts: tuple[Attempt, ...]) -> list[tuple[str, str]]:
-    return [(attempt.mode, attempt.outcome.name) for attempt in attempts]
-
-
-def calls(*made: tuple[str, dict[str, Any]]) -> str:
-    return json.dumps({"calls": [{"name": name, "arguments": arguments} for name, arguments in made]})
-
-
-ESCALATE = calls(("escalate", {"reason": "A person has to look."}))
 ROTATE = calls(("rotate_api_key", {"key_id": "K-1007", "note": LEAK}))
 CUT = ESCALATE[:-3]
-TEXT = {"model_modes": ("text",), "model_retries": 0}
-
-
-def written(content: str | None, finish: str | None = "stop", **rest: Any) -> Answer:
-    return completion({"content": content}, finish, **rest)
-
 
 ENDS_WELL = [
     pytest.param(written(f"```json\n{ESCALATE}\n```"), id="1 a fence around JSON"),
@@ -140,7 +95,8 @@ def test_anything_else_is_a_typed_outcome(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     answer, outcome = HOSTILE[name]
-    app, _ = opened(answer, **TEXT, model_timeout_s=1.0)
+    # Only the one that never gets done is to run out of time, however busy the machine is.
+    app, _ = opened(answer, **TEXT, model_timeout_s=1.0 if name == "drips" else 20.0)
     if asynchronous:
         asyncio.run(asked_without_a_thread(app))
         result = app.history("t", as_="ana@acme")
@@ -157,17 +113,6 @@ def test_anything_else_is_a_typed_outcome(
     checked = verify(app, "t", as_="ana@acme")
     assert checked.faults == ()
     assert checked.attempts == len(attempts)
-
-
-async def asked_without_a_thread(app: App) -> None:
-    from langchain_core.messages import HumanMessage
-
-    async with app.asynchronous() as graph:
-        await graph.ainvoke(
-            {"messages": [HumanMessage(QUESTION, id="m")]},
-            {"configurable": {"thread_id": "t"}},
-            context={"principal": "ana@acme"},
-        )
 
 
 def test_8_a_server_without_the_feature_is_asked_once_in_a_lower_mode(
@@ -230,20 +175,6 @@ def test_a_corrected_reply_goes_on_and_every_attempt_is_proved(opened: Open) -> 
     assert LEAK.encode() not in kept(app)
 
 
-def test_a_storm_is_waited_out_within_its_bound(opened: Open) -> None:
-    app, stub = opened(
-        lambda number: refusal(429).with_headers({"Retry-After": "3"}) if number < 3 else written(ESCALATE),
-        model_modes=("text",),
-        model_retries=2,
-        model_wait_s=6.0,
-    )
-    assert app.ask(QUESTION, as_="ana@acme").status is Status.ESCALATED
-    assert len(stub.asked) == 3
-    waiting = app.ports.waiting
-    assert isinstance(waiting, FakeWaiting)
-    assert waiting.waits_s == [3.0, 3.0]
-
-
 def test_parallel_calls_with_one_id_or_none_are_told_apart(opened: Open) -> None:
     """Both reads run, each under an id of ours; what the server called them stands nowhere."""
     first = completion(
@@ -262,20 +193,3 @@ def test_parallel_calls_with_one_id_or_none_are_told_apart(opened: Open) -> None
     assert verdicts == ["call-0-0", "call-0-1"]
     assert result.status is Status.ESCALATED
     assert LEAK.encode() not in kept(app)
-
-
-def test_a_run_that_is_cancelled_hangs_up_and_files_nothing(opened: Open) -> None:
-    app, stub = opened(Answer({}, pause_s=60.0), model_timeout_s=60.0)
-
-    async def cancelled() -> None:
-        run = asyncio.create_task(asked_without_a_thread(app))
-        while not stub.asked:
-            await asyncio.sleep(0.02)
-        run.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await run
-
-    asyncio.run(cancelled())
-    found = app.history("t", as_="ana@acme")
-    assert (found.status, found.effects) == (Status.FAILED, ())
-    assert [decision.attempts for decision in found.decisions] == [()]

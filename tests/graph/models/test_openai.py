@@ -186,10 +186,19 @@ def test_the_prompt_is_not_repeated_in_an_error() -> None:
         assert "book" not in failed(sync, model(stub.url)).outcome.detail
 
 
+def until(date: str, now: str = "Wed, 15 Jul 2026 09:30:00 GMT") -> Answer:
+    return refusal(429).with_headers({"Retry-After": date, "Date": now})
+
+
 PASSING: dict[str, tuple[Answer, tuple[bool, float | None]]] = {
     "a storm, with its end": (refusal(429).with_headers({"Retry-After": "7"}), (True, 7.0)),
     "in milliseconds": (refusal(429).with_headers({"Retry-After-Ms": "1500"}), (True, 1.5)),
-    "a date": (refusal(429).with_headers({"Retry-After": "Wed, 15 Jul 2026 09:30:00 GMT"}), (True, None)),
+    "a date": (until("Wed, 15 Jul 2026 09:30:07 GMT"), (True, 7.0)),
+    "a date in an old form": (until("Wednesday, 15-Jul-26 09:30:07 GMT"), (True, 7.0)),
+    "a date that is past": (until("Wed, 15 Jul 2026 09:29:00 GMT"), (True, 0.0)),
+    "a date in years": (until("Tue, 15 Jul 2036 09:30:00 GMT"), (True, 86_400.0)),
+    "a date of no year": (until(f"Wed, 15 Jul {10**30} 09:30:07 GMT"), (True, None)),
+    "a date without the server's own": (until("Wed, 15 Jul 2026 09:30:07 GMT", now=""), (True, None)),
     "no number": (refusal(503).with_headers({"Retry-After": "soon"}), (True, None)),
     "not a number": (refusal(503).with_headers({"Retry-After": "nan"}), (True, None)),
     "the past": (refusal(503).with_headers({"Retry-After": "-5"}), (True, None)),
