@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from retrieval.catalogue import Catalogue
+from retrieval.entries import Stand
+from retrieval.faults import StoreUnavailable
 from state.knowledge import Chunk, Hit
 from state.run import Access
 from state.search import Found
@@ -26,6 +28,10 @@ class Generation(Value):
 class ChunkStore(Protocol):
     """The writing side of a branch. Times are microseconds since 1970."""
 
+    def require(self, tenant_names: Sequence[str]) -> None:
+        """Raises StoreUnavailable where the place of a tenant that something was published for is not there."""
+        ...
+
     def add(self, tenant: str, generations: Sequence[Generation]) -> None:
         """Write new generations together. Raises IngestIncomplete when not all chunks arrived."""
         ...
@@ -39,8 +45,18 @@ class ChunkStore(Protocol):
         ...
 
 
-def checked(catalogue: Catalogue, access: Access, k: int, rank: Callable[[int, tuple[str, ...]], Ranked]) -> Found:
-    """Up to k hits of what `rank(wanted, not_live)` finds, each checked against the catalogue.
+def refuse_missing(store: str, missing: int, of: int) -> None:
+    """Raises StoreUnavailable for places that are gone: a store that lost them would find nothing, without a word."""
+    if missing:
+        raise StoreUnavailable(
+            store,
+            f"the documents of {missing} of {of} tenants are in the catalogue and not here",
+            "put back what was moved or deleted, or delete the library folder and ingest again",
+        )
+
+
+def checked(catalogue: Catalogue, access: Access, k: int, rank: Callable[[int, Stand], Ranked]) -> Found:
+    """Up to k hits of what `rank(wanted, stand)` finds, each checked against the catalogue.
 
     The store filters before it ranks; what the check still removes (a store is told of a new end a moment later than
     the catalogue) is replaced by asking for more. A commit in between makes the search start again.
@@ -49,7 +65,7 @@ def checked(catalogue: Catalogue, access: Access, k: int, rank: Callable[[int, t
     wanted = k
     for _ in range(ROUNDS if k > 0 else 0):
         stand = catalogue.stand(access)
-        ranked = rank(wanted, stand.not_live)
+        ranked = rank(wanted, stand)
         readable = catalogue.readable([chunk_id for chunk_id, _ in ranked], access)
         chunks = readable.chunks
         hits = [Hit(chunk=chunks[chunk_id], score=score) for chunk_id, score in ranked if chunk_id in chunks]

@@ -1,27 +1,29 @@
-"""The dense branch on Chroma: one collection per tenant, one public; the only file that knows chromadb."""
+"""The dense branch on Chroma: one collection per tenant, one public."""
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import chromadb
-import httpx
 import numpy as np
-from chromadb.api.client import Client
-from chromadb.api.models.Collection import Collection
-from chromadb.config import Settings
-from chromadb.errors import ChromaError, NotFoundError
 from numpy.typing import NDArray
 
 from retrieval.access import known_groups, tenants
-from retrieval.branch import Generation, Ranked, checked
+from retrieval.branch import Generation, Ranked, checked, refuse_missing
 from retrieval.catalogue import Catalogue
+from retrieval.chroma_client import (
+    ChromaError,
+    Client,
+    Collection,
+    NotFoundError,
+    close_client,
+    open_client,
+    reached,
+)
 from retrieval.dense_record import Condition, embedded_text, metadata, where
-from retrieval.faults import EmbedderMismatch, IngestIncomplete, StoreUnavailable
+from retrieval.entries import Stand
+from retrieval.faults import EmbedderMismatch, IngestIncomplete
 from retrieval.tenant import place_name
 from retrieval.words import query_words
 from state.knowledge import Chunk
@@ -64,11 +66,12 @@ class ChromaIndex:
         vector = self._embedded(query)
         self._catch_up(tenants(access))
 
-        def rank(wanted: int, not_live: tuple[str, ...]) -> Ranked:
-            found = self._nearest(vector, tenants(access), where(access, not_live), wanted)
+        def rank(wanted: int, stand: Stand) -> Ranked:
+            found = self._nearest(vector, stand.tenants, where(access, stand.not_live), wanted)
+            self.require(stand.tenants)  # afterwards: a client that was opened anew meanwhile may have found nothing
             return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:wanted]
 
-        with _reachable():
+        with reached():
             return checked(self._catalogue, access, k, rank)
 
     def nearness(self, queries: Sequence[str], chunks: Sequence[Chunk]) -> list[list[float]]:
@@ -79,7 +82,7 @@ class ChromaIndex:
         by_tenant: dict[str, list[str]] = {}
         for chunk in chunks:
             by_tenant.setdefault(chunk.tenant, []).append(chunk.chunk_id)
-        with _reachable(), self._using:
+        with reached(), self._using:
             for tenant, ids in by_tenant.items():
                 collection = self._collection(tenant)
                 for start in range(0, len(ids) if collection else 0, MAX_BATCH):
@@ -97,13 +100,19 @@ class ChromaIndex:
         """The name of everything this access may see now."""
         return self._catalogue.generation(access)
 
+    def require(self, tenant_names: Sequence[str]) -> None:
+        """Raises StoreUnavailable where the collection of a tenant is not there."""
+        with reached(), self._using:
+            missing = sum(self._collection(tenant) is None for tenant in tenant_names)
+        refuse_missing("dense index", missing, len(tenant_names))
+
     def add(self, tenant: str, generations: Sequence[Generation]) -> None:
         """Embed and write new generations, title and headings included in what is embedded."""
         rows = [(chunk, generation) for generation in generations for chunk in generation.chunks]
         for start in range(0, len(rows), MAX_BATCH):
             batch = rows[start : start + MAX_BATCH]
             vectors = self._embedder.embed([embedded_text(chunk) for chunk, _ in batch])
-            with _reachable(), self._using:
+            with reached(), self._using:
                 collection = self._connected().get_or_create_collection(
                     place_name(tenant),
                     metadata={"tenant": tenant, **self._made_by()},
@@ -125,7 +134,7 @@ class ChromaIndex:
     def end(self, tenant: str, generation: str, until_us: int) -> None:
         """Change when a generation's chunks stop being in force."""
         ids = self._ids(tenant, [generation])
-        with _reachable(), self._using:
+        with reached(), self._using:
             collection = self._collection(tenant)
             for start in range(0, len(ids), MAX_BATCH):
                 batch = ids[start : start + MAX_BATCH]
@@ -134,7 +143,7 @@ class ChromaIndex:
 
     def remove(self, tenant: str, generations: Sequence[str]) -> None:
         """Delete generations; one that is not there is no error."""
-        with _reachable(), self._using:
+        with reached(), self._using:
             collection = self._collection(tenant)
             if collection is not None and generations:
                 condition: Condition = {"generation": {"$in": list(generations)}}
@@ -162,15 +171,15 @@ class ChromaIndex:
         return held
 
     def _open(self) -> Client:
-        with _reachable():
+        with reached():
             for revision in self._catalogue.revisions():
                 self._known[revision.tenant] = revision.number
-            client = _client(self._place)
+            client = open_client(self._place)
             made_by = self._made_by()
             for collection in client.list_collections():
                 built_by = {key: (collection.metadata or {}).get(key) for key in made_by}
                 if built_by != made_by:
-                    _close(client)
+                    close_client(client)
                     raise EmbedderMismatch(_spelt(built_by), _spelt(made_by))
             return client
 
@@ -182,7 +191,7 @@ class ChromaIndex:
 
     def _disconnect(self) -> None:
         if self._client is not None:
-            _close(self._client)
+            close_client(self._client)
         self._client = None
         self._collections.clear()
 
@@ -220,7 +229,7 @@ class ChromaIndex:
 
     def _ids(self, tenant: str, generations: list[str]) -> list[str]:
         condition: Condition = {"generation": {"$in": generations}}
-        with _reachable(), self._using:
+        with reached(), self._using:
             collection = self._collection(tenant)
             return collection.get(where=condition, include=[])["ids"] if collection else []
 
@@ -237,36 +246,6 @@ class ChromaIndex:
         return {"embedder": self._embedder.name, "dimension": self._embedder.dimension}
 
 
-def _client(place: Path | str) -> Client:
-    """A client of a folder or of a server. Raises StoreUnavailable. Telemetry off: nothing leaves the machine."""
-    quiet = Settings(anonymized_telemetry=False)
-    if isinstance(place, Path):
-        client = chromadb.PersistentClient(path=str(place), settings=quiet)
-    else:
-        url = urlsplit(place)
-        secure = url.scheme == "https"
-        try:
-            client = chromadb.HttpClient(
-                host=url.hostname or "", port=url.port or (443 if secure else 80), ssl=secure, settings=quiet
-            )
-        except ValueError as fault:
-            raise StoreUnavailable(
-                "dense index", f"no Chroma server answers at {place}", "start it (`chroma run`), or correct the address"
-            ) from fault
-    assert isinstance(client, Client)  # the declared type lacks `close`
-    return client
-
-
-def _close(client: Client) -> None:
-    """Close a client, and the connections that one of a server leaves open."""
-    sides = (client, getattr(client, "_admin_client", None))
-    sessions = [getattr(getattr(side, "_server", None), "_session", None) for side in sides]
-    client.close()
-    for session in sessions:
-        if isinstance(session, httpx.Client):
-            session.close()
-
-
 def _query(collection: Collection, vector: list[float], condition: Condition, wanted: int) -> Ranked:
     found = collection.query(
         query_embeddings=np.asarray([vector], dtype=np.float32),
@@ -280,23 +259,3 @@ def _query(collection: Collection, vector: list[float], condition: Condition, wa
 
 def _spelt(made_by: dict[str, Any]) -> str:
     return f"{made_by['embedder']} (dimension {made_by['dimension']})"
-
-
-@contextmanager
-def _reachable() -> Iterator[None]:
-    try:
-        yield
-    except ChromaError as fault:
-        raise StoreUnavailable(
-            "dense index", fault, "check that its folder is writable and complete; deleting the library rebuilds it"
-        ) from fault
-
-
-@contextmanager
-def plain_collection(folder: Path) -> Iterator[Collection]:
-    """One collection for everybody, as a first attempt has it: what the bench measures this index against."""
-    client = _client(folder)
-    try:
-        yield client.create_collection("plain", configuration={"hnsw": {"space": "cosine"}}, embedding_function=None)
-    finally:
-        _close(client)

@@ -55,6 +55,11 @@ class Stand(Value):
     revisions: tuple[Revision, ...]
     not_live: tuple[str, ...]
 
+    @property
+    def tenants(self) -> tuple[str, ...]:
+        """The tenants that something was published for: their places in the stores must be there."""
+        return tuple(revision.tenant for revision in self.revisions)
+
 
 class Readable(Value):
     """The chunks that may be read, by id, and the revisions they were judged at."""

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from retrieval.access import known_groups, microseconds, readers_matching, tenants
-from retrieval.branch import Generation, Ranked, checked
+from retrieval.access import known_groups, microseconds, readers_matching
+from retrieval.branch import Generation, Ranked, checked, refuse_missing
 from retrieval.catalogue import Catalogue
-from retrieval.lexical_file import Filter, LexicalFile, Match, Statistics
+from retrieval.entries import Stand
+from retrieval.lexical_file import STORE, Filter, LexicalFile, Match, Statistics
 from retrieval.tenant import place_name
 from retrieval.words import query_words
 from state.run import Access
@@ -39,11 +40,12 @@ class FtsIndex:
         words = query_words(query)
         if k <= 0 or not words:
             return Found(hits=())
-        files = [self._file(tenant) for tenant in tenants(access)]
 
-        def rank(wanted: int, not_live: tuple[str, ...]) -> Ranked:
+        def rank(wanted: int, stand: Stand) -> Ranked:
+            self.require(stand.tenants)
+            files = [self._file(tenant) for tenant in stand.tenants]
             statistics = [found for found in (file.statistics(words) for file in files) if found]
-            admitted = Filter(readers_matching(access), microseconds(access.now), access.products, not_live)
+            admitted = Filter(readers_matching(access), microseconds(access.now), access.products, stand.not_live)
             matches: list[Match] = []
             lengths: dict[str, int] = {}
             for file in files:
@@ -57,6 +59,10 @@ class FtsIndex:
     def generation(self, access: Access) -> str:
         """The name of everything this access may see now."""
         return self._catalogue.generation(access)
+
+    def require(self, tenant_names: Sequence[str]) -> None:
+        """Raises StoreUnavailable where the file of a tenant is not there."""
+        refuse_missing(STORE, sum(not self._file(tenant).there for tenant in tenant_names), len(tenant_names))
 
     def add(self, tenant: str, generations: Sequence[Generation]) -> None:
         """Write new generations in one transaction."""

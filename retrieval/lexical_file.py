@@ -77,6 +77,11 @@ class LexicalFile:
     def __init__(self, file: Path) -> None:
         self._file = file
 
+    @property
+    def there(self) -> bool:
+        """Whether the file exists."""
+        return self._file.exists()
+
     def statistics(self, words: Sequence[str]) -> Statistics | None:
         """What this file holds of some words; None where the file does not exist."""
         with self._open() as connection:
@@ -150,7 +155,7 @@ class LexicalFile:
     @contextmanager
     def _open(self, create: bool = False) -> Iterator[sqlite3.Connection | None]:
         """A connection with one transaction, committed at the end; None where there is no file to open."""
-        if not create and not self._file.exists():
+        if not create and not self.there:
             yield None
             return
         with reachable(STORE):

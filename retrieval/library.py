@@ -64,6 +64,12 @@ class Library:
     @classmethod
     def _open(cls, folder: Path, embedder: Embedder, chroma_url: str | None) -> Self:
         writer = uuid4().hex
+        if any((folder / "keywords").iterdir()) and not (folder / "catalogue.db").exists():
+            raise StoreUnavailable(
+                "catalogue",
+                "catalogue.db is not there, and the keyword index holds documents",
+                "put it back, or delete the library folder and ingest again",
+            )
         catalogue = Catalogue(open_catalogue(folder / "catalogue.db"))
         try:
             index = ChromaIndex(chroma_url or folder / "dense", catalogue, embedder, writer)
@@ -71,7 +77,19 @@ class Library:
             catalogue.close()
             raise
         lexical = FtsIndex(folder / "keywords", catalogue)
-        return cls(folder, catalogue, index, lexical, Publisher(catalogue.engine, writer), embedder)
+        library = cls(folder, catalogue, index, lexical, Publisher(catalogue.engine, writer), embedder)
+        try:
+            library._require()
+        except BaseException:
+            library.close()
+            raise
+        return library
+
+    def _require(self) -> None:
+        """Raises StoreUnavailable where a store lost what the catalogue says was published."""
+        tenant_names = [revision.tenant for revision in self.catalogue.revisions()]
+        for store in (self.index, self.lexical):
+            store.require(tenant_names)
 
     def ingest(
         self,
@@ -89,6 +107,7 @@ class Library:
         """
         with exclusive(self.folder):
             self.index.catch_up()
+            self._require()
             return ingest(
                 corpus,
                 publisher=self._publisher,
@@ -104,6 +123,7 @@ class Library:
         """Take out what a folder or a file brought for a tenant, also when it is gone. Raises as `ingest` does."""
         with exclusive(self.folder):
             self.index.catch_up()
+            self._require()
             stores = (self.index, self.lexical)
             return withdraw(folder, intake, publisher=self._publisher, stores=stores, now=now)
 

@@ -4,15 +4,16 @@ The order of an ingest is: announce → write both stores → publish → sweep.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
 from retrieval.access import FOREVER_US, microseconds
 from retrieval.document import Document
 from retrieval.supersession import compute_ends
-from retrieval.tables import changes, chunks, documents, leftovers, reachable, revisions
+from retrieval.tables import changes, chunks, documents, leftovers, reachable, revisions, runs_of
 from state.knowledge import Chunk
 from state.value import Value
 
@@ -91,16 +92,20 @@ class Publisher:
 
     def publish(self, editions: Sequence[Edition], withdrawn: Sequence[Held], origin: str, at: datetime) -> None:
         """The commit: editions become live, withdrawn rows go, ends are computed anew, in one transaction."""
-        touched: set[str] = set()
+        touched: dict[str, set[str]] = {}
+        for held in withdrawn:
+            touched.setdefault(held.tenant, set()).add(held.document_id)
+        for edition in editions:
+            touched.setdefault(edition.document.front.tenant, set()).add(edition.document.front.id)
         with reachable("catalogue"), self._engine.begin() as connection:
-            for held in withdrawn:
-                _remove(connection, held.tenant, held.document_id, held.version, held.file, at)
-                touched.add(held.tenant)
-            for edition in editions:
-                _replace(connection, edition, origin, at)
-                touched.add(edition.document.front.tenant)
-            for tenant in sorted(touched):
-                compute_ends(connection, tenant)
+            for tenant, ids in sorted(touched.items()):
+                before = _taken_out(connection, tenant, ids, editions, withdrawn)
+                own = [edition for edition in editions if edition.document.front.tenant == tenant]
+                _put_in(connection, own, origin)
+                gone = [held for held in withdrawn if held.tenant == tenant]
+                log = [*(_removal(held, at) for held in gone), *(_arrival(edition, before, at) for edition in own)]
+                connection.execute(insert(changes), log)
+                compute_ends(connection, tenant, ids)
                 _count_revision(connection, tenant, self._writer)
 
     def moved(self, held: Held, file: str, origin: str) -> None:
@@ -127,78 +132,85 @@ class Publisher:
 
     def forgotten(self, generations: Iterable[str]) -> None:
         """These generations lie in no store any more."""
-        names = list(generations)
         with reachable("catalogue"), self._engine.begin() as connection:
-            connection.execute(delete(chunks).where(chunks.c.generation.in_(names)))
-            connection.execute(delete(leftovers).where(leftovers.c.generation.in_(names)))
+            for names in runs_of(list(generations)):
+                connection.execute(delete(chunks).where(chunks.c.generation.in_(names)))
+                connection.execute(delete(leftovers).where(leftovers.c.generation.in_(names)))
 
 
-def _replace(connection: Connection, edition: Edition, origin: str, at: datetime) -> None:
+def _taken_out(
+    connection: Connection, tenant: str, ids: set[str], editions: Sequence[Edition], withdrawn: Sequence[Held]
+) -> dict[tuple[str, str], str]:
+    """Delete the rows that go or are replaced: acl by id and version. Their generations are left over."""
+    keys = {(edition.document.front.id, edition.document.front.version) for edition in editions}
+    keys |= {(held.document_id, held.version) for held in withdrawn}
+    query = select(documents.c.document_id, documents.c.version, documents.c.generation, documents.c.acl)
+    found = [
+        row
+        for some in runs_of(sorted(ids))
+        for row in connection.execute(query.where(documents.c.tenant == tenant, documents.c.document_id.in_(some)))
+    ]
+    rows = [row for row in found if (row.document_id, row.version) in keys]
+    for generations in runs_of([row.generation for row in rows]):
+        connection.execute(delete(documents).where(documents.c.generation.in_(generations)))
+        connection.execute(insert(leftovers), [{"generation": name, "tenant": tenant} for name in generations])
+    return {(row.document_id, row.version): row.acl for row in rows}
+
+
+def _put_in(connection: Connection, editions: Sequence[Edition], origin: str) -> None:
+    if not editions:
+        return
+    names = [edition.generation for edition in editions]
+    connection.execute(delete(leftovers).where(leftovers.c.generation.in_(names)))
+    connection.execute(insert(documents), [_row(edition, origin) for edition in editions])
+
+
+def _row(edition: Edition, origin: str) -> dict[str, Any]:
     front = edition.document.front
-    key = (
-        documents.c.tenant == front.tenant,
-        documents.c.document_id == front.id,
-        documents.c.version == front.version,
-    )
-    before = connection.execute(select(documents).where(*key)).one_or_none()
-    if before is not None:
-        connection.execute(delete(documents).where(*key))
-        connection.execute(insert(leftovers).values(generation=before.generation, tenant=front.tenant))
-    connection.execute(delete(leftovers).where(leftovers.c.generation == edition.generation))
-    acl = json.dumps(front.acl)
-    connection.execute(
-        insert(documents).values(
-            tenant=front.tenant,
-            document_id=front.id,
-            version=front.version,
-            generation=edition.generation,
-            origin=origin,
-            file=edition.document.file,
-            text=edition.document.text,
-            acl=acl,
-            product=front.product,
-            supersedes=json.dumps(front.supersedes),
-            from_us=microseconds(front.effective_from),
-            own_until_us=edition.own_until_us,
-            until_us=edition.own_until_us,
-            replaced=0,
-            indexed_until_us=edition.own_until_us,
-            chunks=len(edition.chunks),
-        )
-    )
-    connection.execute(
-        insert(changes).values(
-            at_us=microseconds(at),
-            tenant=front.tenant,
-            source=edition.document.source,
-            file=edition.document.file,
-            action="added" if before is None else "changed",
-            acl_before=None if before is None else before.acl,
-            acl_after=acl,
-        )
-    )
+    return {
+        "tenant": front.tenant,
+        "document_id": front.id,
+        "version": front.version,
+        "generation": edition.generation,
+        "origin": origin,
+        "file": edition.document.file,
+        "text": edition.document.text,
+        "acl": json.dumps(front.acl),
+        "product": front.product,
+        "supersedes": json.dumps(front.supersedes),
+        "from_us": microseconds(front.effective_from),
+        "own_until_us": edition.own_until_us,
+        "until_us": edition.own_until_us,
+        "replaced": 0,
+        "indexed_until_us": edition.own_until_us,
+        "chunks": len(edition.chunks),
+    }
 
 
-def _remove(connection: Connection, tenant: str, document_id: str, version: str, file: str, at: datetime) -> None:
-    key = (
-        documents.c.tenant == tenant,
-        documents.c.document_id == document_id,
-        documents.c.version == version,
-    )
-    before = connection.execute(select(documents).where(*key)).one()
-    connection.execute(delete(documents).where(*key))
-    connection.execute(insert(leftovers).values(generation=before.generation, tenant=tenant))
-    connection.execute(
-        insert(changes).values(
-            at_us=microseconds(at),
-            tenant=tenant,
-            source=f"{document_id}@{version}",
-            file=file,
-            action="removed",
-            acl_before=before.acl,
-            acl_after=None,
-        )
-    )
+def _arrival(edition: Edition, before: Mapping[tuple[str, str], str], at: datetime) -> dict[str, Any]:
+    front = edition.document.front
+    acl_before = before.get((front.id, front.version))
+    return {
+        "at_us": microseconds(at),
+        "tenant": front.tenant,
+        "source": edition.document.source,
+        "file": edition.document.file,
+        "action": "added" if acl_before is None else "changed",
+        "acl_before": acl_before,
+        "acl_after": json.dumps(front.acl),
+    }
+
+
+def _removal(held: Held, at: datetime) -> dict[str, Any]:
+    return {
+        "at_us": microseconds(at),
+        "tenant": held.tenant,
+        "source": held.source,
+        "file": held.file,
+        "action": "removed",
+        "acl_before": json.dumps(held.acl),
+        "acl_after": None,
+    }
 
 
 def _count_revision(connection: Connection, tenant: str, writer: str) -> None:

@@ -1,7 +1,7 @@
 """The catalogue's tables and its database file."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from retrieval.faults import StoreUnavailable
 
 LAYOUT = 1  # of the tables below; another number in the file means another release wrote it
 WAIT_S = 10.0  # for a writer of another process
+MAX_NAMES = 10_000  # of one statement: SQLite takes 32,766
 
 _metadata = MetaData()
 
@@ -124,6 +125,11 @@ def open_catalogue(file: Path) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def runs_of(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Names in as many runs as one statement can take each."""
+    return (names[start : start + MAX_NAMES] for start in range(0, len(names), MAX_NAMES))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from statistics import median
 import numpy as np
 
 from evals.retrieval_bench.corpora import NOW
-from retrieval.chroma import plain_collection
+from retrieval.chroma_client import plain_collection
 from retrieval.library import Library
 from state.run import Access
 from state.value import Value

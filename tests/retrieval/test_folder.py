@@ -41,9 +41,14 @@ def test_a_broken_file_is_named_with_its_reason_and_the_rest_goes_in(corpus: Pat
 
 
 def test_a_file_over_the_bound_is_not_even_read(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (corpus / "large.md").write_bytes(b"a" * (documents.MAX_BYTES + 1))
+    for file, size in (("large.md", documents.MAX_BYTES + 1), ("huge.txt", 50_000_000)):
+        with (corpus / file).open("wb") as made:
+            made.truncate(size)
     monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("it was read"))
-    assert reasons(corpus) == {"large.md": "too large: 4,000,001 bytes, at most 4,000,000; split it into several files"}
+    assert reasons(corpus) == {
+        "large.md": "too large: 4,000,001 bytes, at most 4,000,000; split it into several files",
+        "huge.txt": "too large: 50,000,000 bytes, at most 4,000,000; split it into several files",
+    }
 
 
 def test_links_that_lead_out_or_nowhere_pipes_and_odd_names_are_named(corpus: Path, tmp_path: Path) -> None:

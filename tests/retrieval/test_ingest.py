@@ -97,6 +97,9 @@ def test_another_document_may_supersede_one_by_name(library: Library, corpus: Pa
     document(corpus, "new.md", "# New\n\nkeys new\n", effective_from="2026-01-01", supersedes="old@v1")
     library.ingest(corpus, NOW)
     assert both(library, "keys", access()) == ({"new@v1"}, {"new@v1"})
+    (corpus / "new.md").unlink()
+    library.ingest(corpus, NOW)
+    assert both(library, "keys", access()) == ({"old@v1"}, {"old@v1"})
 
 
 def test_a_version_past_its_own_end_is_no_longer_effective(library: Library, corpus: Path) -> None:

@@ -1,6 +1,7 @@
 """Opening, closing and sharing a library: other embedders, broken folders, other processes."""
 
 import itertools
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from retrieval import ingest as ingesting
 from retrieval.branch import Ranked
 from retrieval.faults import EmbedderMismatch, IngestBusy, StoreUnavailable
 from retrieval.library import Library
+from retrieval.tenant import place_name
 from tests.fakes_retrieval import WordEmbedder
 from tests.retrieval.conftest import NOW, access, both, document
 
@@ -157,6 +159,49 @@ def test_a_damaged_store_is_one_clear_error(tmp_path: Path, corpus: Path, broken
     with pytest.raises(StoreUnavailable) as caught, Library.open(tmp_path / "library", WordEmbedder()) as library:
         library.lexical.search("keys", access(), 5)
     assert "check that its folder is writable" in str(caught.value)
+
+
+LOST = "the documents of 1 of 1 tenants are in the catalogue and not here; put back what was moved or deleted"
+NO_CATALOGUE = "catalogue: catalogue.db is not there, and the keyword index holds documents; put it back, or delete"
+
+
+@pytest.mark.parametrize(
+    ("gone", "said"),
+    [
+        ("dense", f"dense index: {LOST}"),
+        ("keywords", f"keyword index: {LOST}"),
+        (f"keywords/{place_name('t1')}.db", f"keyword index: {LOST}"),
+        ("catalogue.db", NO_CATALOGUE),
+    ],
+)
+def test_a_store_that_was_moved_away_is_missed_at_opening(tmp_path: Path, corpus: Path, gone: str, said: str) -> None:
+    """It used to find nothing, without a word: a part that is made anew is empty."""
+    document(corpus, "a.md", "# A\n\nkeys\n")
+    with Library.open(tmp_path / "library", WordEmbedder()) as library:
+        library.ingest(corpus, NOW)
+    moved = (tmp_path / "library" / gone).rename(tmp_path / "moved")
+    with pytest.raises(StoreUnavailable, match=f"^{said}"):
+        Library.open(tmp_path / "library", WordEmbedder())
+    if not (put_back := tmp_path / "library" / gone).is_dir():
+        moved.rename(put_back)
+    else:  # an empty folder was made in its place
+        shutil.rmtree(put_back)
+        moved.rename(put_back)
+    with Library.open(tmp_path / "library", WordEmbedder()) as library:
+        assert both(library, "keys", access()) == ({"a@v1"}, {"a@v1"})
+
+
+def test_a_library_that_is_moved_while_it_is_open_says_so_and_opens_where_it_lies(tmp_path: Path, corpus: Path) -> None:
+    document(corpus, "a.md", "# A\n\nkeys\n")
+    with Library.open(tmp_path / "library", WordEmbedder()) as library:
+        library.ingest(corpus, NOW)
+        moved = (tmp_path / "library").rename(tmp_path / "moved")
+        with pytest.raises(StoreUnavailable, match=f"^keyword index: {LOST}"):
+            library.lexical.search("keys", access(), 5)
+        with pytest.raises(StoreUnavailable):
+            library.ingest(corpus, NOW)
+    with Library.open(moved, WordEmbedder()) as library:
+        assert both(library, "keys", access()) == ({"a@v1"}, {"a@v1"})
 
 
 def test_a_locked_catalogue_is_one_clear_error(library: Library, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
