@@ -8,8 +8,9 @@ from datetime import datetime
 
 from pydantic import AwareDatetime
 
-from retrieval.document import FrontMatter, parse_document
+from retrieval.document import FrontMatter
 from retrieval.faults import BrokenDocument
+from retrieval.formats import parse_document
 from state.domain import Domain
 from state.run import PUBLIC_TENANT, Principal
 from state.value import Value

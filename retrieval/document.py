@@ -100,19 +100,6 @@ class Document(Value):
         return f"{self.front.id}@{self.front.version}"
 
 
-def parse_document(file: str, raw: bytes) -> Document:
-    """The document in a file's bytes; `file` is its path inside the corpus, for messages.
-
-    The text is decoded and otherwise unchanged, so that spans count characters of the original.
-    Raises BrokenDocument with the reason.
-    """
-    text = decoded(file, raw)
-    keys, body_start = front_matter(file, text)
-    if keys is None:
-        raise BrokenDocument(file, "no front matter; begin with a line `---`, keys id, version, tenant, a line `---`")
-    return described(file, text, keys, body_start)
-
-
 def decoded(file: str, raw: bytes) -> str:
     """A file's bytes as text. Raises BrokenDocument for what is too large or no text at all."""
     refuse_too_large(file, len(raw))
@@ -124,10 +111,10 @@ def decoded(file: str, raw: bytes) -> str:
         raise BrokenDocument(file, f"not UTF-8 at byte {fault.start}; save the file as UTF-8") from fault
 
 
-def refuse_too_large(file: str, size: int) -> None:
+def refuse_too_large(file: str, size: int, most: int = MAX_BYTES) -> None:
     """Raises BrokenDocument for more bytes than one file may have."""
-    if size > MAX_BYTES:
-        raise BrokenDocument(file, f"too large: {size:,} bytes, at most {MAX_BYTES:,}; split it into several files")
+    if size > most:
+        raise BrokenDocument(file, f"too large: {size:,} bytes, at most {most:,}; split it into several files")
 
 
 def front_matter(file: str, text: str) -> tuple[dict[str, Any] | None, int]:
@@ -138,22 +125,28 @@ def front_matter(file: str, text: str) -> tuple[dict[str, Any] | None, int]:
     fenced = _FENCED.match(text)
     if fenced is None:
         return None, 0
+    # The fence is the first line of the file: with a line in its place, marks count in the file.
+    return keys_of(file, "\n" + fenced[1], text), fenced.end()
+
+
+def keys_of(file: str, lines: str, whole: str | None = None) -> dict[str, Any]:
+    """The keys in some lines of YAML, not yet checked; `whole` is the text they stand in. Raises BrokenDocument."""
     try:
-        # The fence is the first line of the file: with a line in its place, marks count in the file.
-        keys = deepcopy(_keys(fenced[1]))
+        keys = deepcopy(_keys(lines))
     except yaml.YAMLError as fault:
-        raise BrokenDocument(file, f"the front matter is not valid YAML: {_unreadable(fault, text)}") from fault
+        said = _unreadable(fault, lines if whole is None else whole)
+        raise BrokenDocument(file, f"the front matter is not valid YAML: {said}") from fault
     except RecursionError:
         raise BrokenDocument(file, "the front matter is nested too deeply; write one key a line") from None
     if not isinstance(keys, dict):
         raise BrokenDocument(file, "the front matter holds no keys; write lines such as `id: manual/setup`")
-    return keys, fenced.end()
+    return keys
 
 
 @lru_cache(maxsize=4_000)
-def _keys(front: str) -> Any:
+def _keys(lines: str) -> Any:
     """Every opening and every ingest reads the front matter of the whole folder, which seldom changed."""
-    return yaml.load("\n" + front, _Loader)  # a SafeLoader that says more of a bad date
+    return yaml.load(lines, _Loader)  # a SafeLoader that says more of a bad date
 
 
 class _Loader(yaml.SafeLoader):

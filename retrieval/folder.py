@@ -4,13 +4,12 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from retrieval.document import Document, parse_document, refuse_too_large
+from retrieval.document import Document, refuse_too_large
 from retrieval.faults import BrokenDocument, CorpusMissing
+from retrieval.formats import SIDECAR, SUFFIXES, described_by, max_bytes, may_have_sidecar, parse_document, suffix_of
 from retrieval.intake import Intake
 from state.run import PUBLIC_TENANT
 from state.value import Value
-
-SUFFIXES = {".md", ".markdown", ".txt"}
 
 
 class Broken(Value):
@@ -24,7 +23,7 @@ class Contents(Value):
     """What lies in a folder, by source, so that the versions of one document are committed together.
 
     `only` is the one file that was looked at, where it was not the whole folder. `unread` are folders below that could
-    not be listed: of what lies in them nothing is known. `other` counts files that are no Markdown and no text.
+    not be listed: of what lies in them nothing is known. `other` counts files of a kind that is not read.
     """
 
     origin: str
@@ -45,10 +44,10 @@ def contents(path: Path, intake: Intake | None) -> Contents:
     Raises CorpusMissing where nothing is to be read.
     """
     folder = path if intake is None or path.is_dir() else path.parent
-    if path != folder and path.is_file() and path.suffix.lower() not in SUFFIXES:
+    if path != folder and path.is_file() and suffix_of(path.name) not in SUFFIXES:
         raise CorpusMissing(f"got {path.name}; allowed: a file that ends in {', '.join(sorted(SUFFIXES))}")
     if not path.exists() or (intake is None and not path.is_dir()):
-        raise CorpusMissing(f"no corpus folder at {path}; put it back, or name a folder with *.md or *.txt files")
+        raise CorpusMissing(f"no corpus folder at {path}; put it back, or name a folder with documents")
     root = folder.resolve()
     unread: list[Broken] = []
     paths = [root / path.name] if path != folder else _files(root, unread)
@@ -57,12 +56,19 @@ def contents(path: Path, intake: Intake | None) -> Contents:
     other = 0
     for each in paths:
         file = each.relative_to(root).as_posix()
-        if each.suffix.lower() not in SUFFIXES:
+        if (alone := described_by(file)) is not None:
+            if not (root / alone).exists():
+                reason = f"it describes {alone}, which is not here; put that here, or delete this"
+                broken.append(Broken(file=file, reason=reason))
+            continue
+        if suffix_of(file) not in SUFFIXES:
             other += 1
             continue
         try:
-            raw = _bytes(file, each, root)
-            document = parse_document(file, raw) if intake is None else intake.document(file, raw, root.name)
+            raw, beside = _bytes(file, each, root), _sidecar(file, each, root)
+            document = (
+                parse_document(file, raw, beside) if intake is None else intake.document(file, raw, root.name, beside)
+            )
             by_id.setdefault(document.front.id, []).append(document)
         except BrokenDocument as fault:
             broken.append(Broken(file=fault.file, reason=fault.reason))
@@ -110,8 +116,19 @@ def _bytes(file: str, path: Path, root: Path) -> bytes:
         raise BrokenDocument(file, "a link that leads out of the folder; put the file itself here")
     if path.exists() and not path.is_file():
         raise BrokenDocument(file, "not a regular file; take it out")
-    refuse_too_large(file, path.stat().st_size)
+    refuse_too_large(file, path.stat().st_size, max_bytes(file))
     return path.read_bytes()
+
+
+def _sidecar(file: str, path: Path, root: Path) -> bytes | None:
+    """What stands beside a file to describe it; None where nothing does."""
+    beside = path.with_name(path.name + SIDECAR)
+    if not may_have_sidecar(file) or not os.path.lexists(beside):
+        return None
+    try:
+        return _bytes(file + SIDECAR, beside, root)
+    except BrokenDocument as fault:
+        raise BrokenDocument(file, f"{beside.name}: {fault.reason}") from fault
 
 
 def _visible_name(file: str) -> str:

@@ -12,8 +12,9 @@ from urllib.parse import quote, unquote
 
 from pydantic import Field, model_validator
 
-from retrieval.document import MAX_ID_CHARS, Document, decoded, described, front_matter
+from retrieval.document import MAX_ID_CHARS, Document, described
 from retrieval.faults import BrokenDocument
+from retrieval.formats import may_have_sidecar, read
 from state.run import PUBLIC_TENANT
 from state.value import Value
 
@@ -57,15 +58,15 @@ class Intake(Value):
         narrow = not self.acl or (bool(acl) and set(acl) <= set(self.acl))
         return narrow and tenant in {self.tenant, self.default_tenant}
 
-    def document(self, file: str, raw: bytes, folder_name: str) -> Document:
-        """The document in a file's bytes. Raises BrokenDocument with the reason.
+    def document(self, file: str, raw: bytes, folder_name: str, sidecar: bytes | None = None) -> Document:
+        """The document in a file's bytes; `sidecar` is what stands beside it. Raises BrokenDocument with the reason.
 
         A file that does not say gets its id from its place (`runbooks/etcd/etcdNoLeader`), its version from its
         content, so that an answer cites exactly this text, and is in force at once.
         """
-        text = decoded(file, raw)
-        keys, body_start = front_matter(file, text)
-        if keys is None and re.match(r"\s*---[ \t]*\r?\n", text):
+        found = read(file, raw, sidecar)
+        keys = found.keys
+        if keys is None and not may_have_sidecar(file) and re.match(r"\s*---[ \t]*\r?\n", found.text):
             # Taken for text, what it says of its readers would be lost.
             raise BrokenDocument(
                 file, "it begins like front matter and is none; open with `---` in the first line, close with `---`"
@@ -84,11 +85,12 @@ class Intake(Value):
             "tenant": self.default_tenant,
             "acl": list(self.acl),
             "authority": _AUTHORITY,
+            **found.says,
         }
         if "id" not in given and len(named["id"]) > MAX_ID_CHARS:
             got = f"its path makes an id of {len(named['id'])} characters, at most {MAX_ID_CHARS}"
             raise BrokenDocument(file, f"{got}; shorten the path, or give the file an id in front matter")
-        document = described(file, text, {**named, **given}, body_start, by_place="id" not in given)
+        document = described(file, found.text, {**named, **given}, found.body_start, by_place="id" not in given)
         if not self.allows(document.front.tenant, document.front.acl):
             raise BrokenDocument(
                 file,

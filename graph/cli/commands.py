@@ -72,7 +72,7 @@ def chat(
 
 @agent.command()
 def ingest(
-    path: Annotated[Path, Argument(metavar="PATH", help="A folder of Markdown or text, or one such file.")],
+    path: Annotated[Path, Argument(metavar="PATH", help="A folder of Markdown, text, HTML or PDF, or one file.")],
     tenant: Annotated[str | None, Option(metavar="TENANT", help="Whose documents they are.")] = None,
     public: Annotated[bool, Option("--public", help="Every tenant may read them.")] = False,
     acl: Annotated[str | None, Option(metavar="G1,G2", help="Only these groups may read them.")] = None,

@@ -1,4 +1,4 @@
-"""`agent ingest`: a folder of Markdown or text into the library, for one tenant or for everybody."""
+"""`agent ingest`: a folder of Markdown, text, HTML or PDF into the library, for one tenant or for everybody."""
 
 import time
 from json import dumps

@@ -7,7 +7,7 @@ from typing import Protocol
 import pytest
 
 from retrieval.chunk import chunk_document
-from retrieval.document import parse_document
+from retrieval.formats import parse_document
 from retrieval.library import Library
 from state.context import DropReason
 from state.run import Access

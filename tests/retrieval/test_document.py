@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from retrieval.document import parse_document
 from retrieval.faults import BrokenDocument
+from retrieval.formats import parse_document
 from state.context import Classification
 
 GOOD = "id: runbook/api-keys\nversion: v7\ntenant: public\n"
