@@ -70,6 +70,10 @@ class Opens(Value):
     stems: tuple[tuple[str, ...], ...]
 
 
+# How a value came to be meant. `excepted`: the user's words name it to leave it out.
+Chosen = Literal["named", "described", "extreme", "all", "titled", "related", "derived", "author", "place", "excepted"]
+
+
 class Traced(Value):
     """Where one argument came from: its label, the items and the field that show it, how a trusted field was chosen.
 
@@ -80,4 +84,4 @@ class Traced(Value):
     label: Label
     item_ids: tuple[str, ...] = ()
     field: str | None = None
-    chosen: Literal["named", "described", "extreme", "all", "titled", "related", "derived", "author"] | None = None
+    chosen: Chosen | None = None

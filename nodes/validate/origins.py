@@ -45,6 +45,14 @@ def chosen_by_model(case: Case) -> Finding | None:
     return None
 
 
+def excepted_by_user(case: Case) -> Finding | None:
+    """What the user's words name to leave it out is not what they ask for (X4)."""
+    for argument, trace in _decisive(case):
+        if case.contract.effect is not Effect.READ and argument.control and trace.chosen == "excepted":
+            return Ask(f"argument {trace.argument} is what the user's words leave out")
+    return None
+
+
 def effect_repeated(case: Case) -> Finding | None:
     """The words that open an effect open it once for the same target, amount and time (X3)."""
     if case.alike and case.by_words:
@@ -82,8 +90,12 @@ def foreign_link(case: Case) -> Finding | None:
 
 def _asked(case: Case, label: Label, why: str) -> Ask | None:
     for argument, trace in _decisive(case):
-        by_author = argument.role == "url" and trace.chosen == "author" and case.contract.effect is Effect.READ
-        if trace.label is label and not by_author and not suffices(argument, trace):
+        read = argument.role == "url" and case.contract.effect is Effect.READ
+        if (
+            trace.label is label
+            and not (read and trace.chosen in ("author", "place"))
+            and not suffices(argument, trace)
+        ):
             return Ask(f"argument {trace.argument} {why}")
     return None
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from nodes.validate.sweeps import Swept, gone_through, superseded, sweeps
 from state.canonical import digest
+from state.checks.excepted import parted
 from state.checks.known import Row, echo, known, leaves
 from state.checks.meaning import meaning, plain
 from state.checks.origin import Shown
@@ -25,25 +28,25 @@ _MODELS_OWN = (Label.UNTRUSTED, Label.NOWHERE)
 
 class Past(NamedTuple):
     """What earlier laps left to know: `steered` sources, `echoes` of untrusted values, and the `effects` of this turn
-    by tool and control arguments."""
+    by tool and control arguments. `swept`: lists whose things were read one by one."""
 
     steered: frozenset[str] = frozenset()
     echoes: frozenset[str] = frozenset()
     effects: frozenset[tuple[str, str]] = frozenset()
+    swept: tuple[Swept, ...] = ()
 
 
 def past_of(
     past: Sequence[DecisionRecord], turn: int, contracts: Mapping[str, ToolContract], read: Callable[[str], str]
 ) -> Past:
     """What the records say of reads that the model steered, and of what was written and by whose word."""
-    steered: set[str] = set()
+    reads: list[tuple[DecisionRecord, Observation, tuple[Traced, ...]]] = []
     echoes: set[str] = set()
     effects: set[tuple[str, str]] = set()
     for record in past:
         traces = {verdict.call_id: _trace(verdict) for verdict in record.verdicts}
-        for seen in record.observations:
-            if seen.effect is Effect.READ and any(_steers(one) for one in traces.get(seen.call_id, ())):
-                steered.add(seen.artifact_ref)
+        looks = (seen for seen in record.observations if seen.effect is Effect.READ)
+        reads += [(record, seen, traces.get(seen.call_id, ())) for seen in looks]
         for seen, arguments in _written(record, read):
             contract = contracts.get(seen.tool)
             foreign = {one.argument for one in traces.get(seen.call_id, ()) if one.label in _MODELS_OWN}
@@ -51,14 +54,18 @@ def past_of(
             echoes |= {text for leaf in values if (text := echo(leaf)) is not None}
             if contract is not None and record.turn_index == turn:
                 effects.add((seen.tool, control_digest(contract, arguments)))
-    return Past(frozenset(steered), frozenset(echoes), frozenset(effects))
+    steered = {seen.artifact_ref for _, seen, trace in reads if any(map(_steers, trace))} | superseded(reads)
+    return Past(frozenset(steered), frozenset(echoes), frozenset(effects), sweeps(reads, _steers, read))
 
 
 def rows_of(
     shown: Sequence[Shown], contracts: Mapping[str, ToolContract], principal: Principal, past: Past
 ) -> tuple[Row, ...]:
     """The fields that a request showed, with their labels."""
-    return known(shown, contracts, own_names=own_names(principal), steered=past.steered, echoes=past.echoes)
+    read = partial(known, shown, contracts, own_names=own_names(principal), echoes=past.echoes)
+    rows = read(steered=past.steered)
+    whole = gone_through(past.swept, rows)
+    return read(steered=past.steered - whole) if whole else rows
 
 
 def own_names(principal: Principal) -> frozenset[str]:
@@ -87,10 +94,12 @@ def alike(
 
 
 def named(opens: Opens | None, shown: Iterable[Shown], turn: int, today: date) -> bool:
-    """Whether the user's words of this turn name the effect: one word of each group stands in them."""
+    """Whether the user's words of this turn name the effect: one word of each group stands in what they ask for."""
     if opens is None:
         return False
-    turns = [item.text for item in shown if item.trust is Trust.USER and item.source in ("", f"turn://{turn}")]
+    turns = [
+        parted(item.text).asked for item in shown if item.trust is Trust.USER and item.source in ("", f"turn://{turn}")
+    ]
     said = meaning("\n".join(turns), today)
 
     def has(stem: str) -> bool:

@@ -15,13 +15,19 @@ from typing import Literal, NamedTuple
 from pydantic import JsonValue
 
 from state.checks.dates import moment
+from state.checks.gathered import every_one, has_most
 from state.checks.known import Cell, Row, leaves
 from state.checks.meaning import Meaning, meaning, number, plain, words_of
 from state.labels import Label
 
 Choice = Literal["described", "extreme", "all", "titled"]
-_ALL = frozenset({"all", "every", "each", "both", "everyone", "everybody", "todos", "todas", "cada", "ambos"})
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+_COUNTS = {
+    word: number
+    for number, words in enumerate(("two dos both", "three tres", "four cuatro", "five cinco", "six seis"), 2)
+    for word in words.split()
+}
+_FEW = frozenset(map(str, range(2, 11)))  # a greater number beside a superlative is a year or a size
 _LONGEST_TITLE = 120  # characters
 _Mention = tuple[str, str]
 
@@ -41,20 +47,22 @@ class _Thing(NamedTuple):
 class Selection:
     """The choices that a user's words make among the rows that a request showed.
 
-    `stems` begin the words that name the effect: a thing that is called so is not named by them.
+    `stems` begin the words that name the effect: a thing that is called so is not named by them. What `left_out`
+    mentions is not chosen.
     """
 
     words: Meaning
     rows: Sequence[Row]
     own_names: frozenset[str] = frozenset()
     stems: tuple[str, ...] = ()
+    left_out: Meaning | None = None
     _things: dict[tuple[str, str], dict[str, _Thing]] = field(default_factory=dict, compare=False, repr=False)
 
     def choice(self, value: JsonValue, row: Row, cell: Cell) -> Choice | None:
         """How the words choose this value, which stands in this cell; None where they do not, or not it alone."""
         things = self._of(row, cell)
         one = things.get(_key(value))
-        if one is None:
+        if one is None or self._is_left_out(one):
             return None
         others = [thing for key, thing in things.items() if key != _key(value)]
         if not one.listed:
@@ -63,9 +71,20 @@ class Selection:
         orders = self._orders(things.values())
         if any(self._extreme(order, value, row, cell) for order in orders):
             return "extreme"
+        if isinstance(value, str) and has_most(value, cell.field, row, self.rows, self.words.text):
+            return "extreme"
         if one.mentioned and _unlike(one, others) and (one.named or not orders):
             return "described"
         return self._all(cell, one, others) or self._titled(one, others)
+
+    def _is_left_out(self, one: _Thing) -> bool:
+        """Whether the words leave a thing out: by what its trusted fields say, or by a title that somebody gave it."""
+        if self.left_out is None or not self.left_out.words:
+            return False
+        leaf_of = (leaf for cell in one.cells for leaf in leaves(cell.value) if isinstance(leaf, str | int | float))
+        return any(_said(leaf, self.left_out, self.stems)[0] for leaf in leaf_of) or any(
+            _said(title, self.left_out, self.stems)[1] for title in one.titles
+        )
 
     def _titled(self, one: _Thing, others: Sequence[_Thing]) -> Choice | None:
         """The words say a whole title that somebody gave it, and nothing else shown has any of that title."""
@@ -81,7 +100,7 @@ class Selection:
             if said.holds(word):
                 things = Selection(said, self.rows, self.own_names, self.stems)._of(row, cell)
                 one = things.pop(_key(value), None)
-                if one is not None and _extreme((name, sign), one, list(things.values())):
+                if one is not None and _extreme((name, sign), one, list(things.values()), _how_many(sentence, word)):
                     return True
         return False
 
@@ -92,8 +111,10 @@ class Selection:
     def _all(self, cell: Cell, one: _Thing, others: Sequence[_Thing]) -> Choice | None:
         """All of a kind are meant: of those that the words narrow down to, where they do."""
         kind = cell.field.identifies
-        if kind is None or not self.words.words & _ALL or not self.words.words & {kind, f"{kind}s", f"{kind}es"}:
+        if kind is None or not every_one(kind, self.words.text):
             return None
+        if self.left_out is not None and self.left_out.words and not any(map(self._is_left_out, others)):
+            return None  # all but what? Nothing that was shown
         return "all" if not any(one.whole < other.whole for other in others) else None
 
     def _orders(self, things: Iterable[_Thing]) -> list[tuple[str, int, str]]:
@@ -185,8 +206,16 @@ def _unlike(one: _Thing, others: Sequence[_Thing]) -> bool:
     return True
 
 
-def _extreme(order: tuple[str, int], one: _Thing, others: Sequence[_Thing]) -> bool:
-    """Whether a thing is the one with the most or least among all that the words narrow down to."""
+def _how_many(sentence: str, superlative: str) -> int:
+    """How many a superlative asks for: `the three largest`, `the top 3`; one where it says no number."""
+    word = re.escape(plain(superlative))
+    found = re.search(rf"\b(?:(\w+) {word}|top (\w+))\b", plain(sentence))
+    said = next((one for one in found.groups() if one), "") if found else ""
+    return _COUNTS.get(said) or (int(said) if said in _FEW else 1)
+
+
+def _extreme(order: tuple[str, int], one: _Thing, others: Sequence[_Thing], many: int) -> bool:
+    """Whether a thing is among the so many with the most or least of all that the words narrow down to."""
     name, sign = order
     rivals = [other for other in others if other.whole >= one.whole]
     if any(other.whole > one.whole for other in others):
@@ -195,7 +224,8 @@ def _extreme(order: tuple[str, int], one: _Thing, others: Sequence[_Thing]) -> b
     if own is None:
         return False
     ranks = [_rank(rival, name) for rival in rivals]
-    return all(rank is not None and sign * own > sign * rank for rank in ranks)
+    # One whose place is not known might stand before it, and so might a twin.
+    return sum(rank is None or sign * own <= sign * rank for rank in ranks) < many
 
 
 def _rank(thing: _Thing, name: str) -> Decimal | None:

@@ -8,13 +8,15 @@ from functools import cached_property
 from pydantic import JsonValue
 
 from state.checks.amounts import derived
+from state.checks.excepted import parted
+from state.checks.gathered import every_link_in
 from state.checks.known import Row, leaves
 from state.checks.meaning import Meaning, address, meaning, norm, number, urls, words_of
 from state.checks.origin import Shown
 from state.checks.selection import Selection
 from state.context import Trust
 from state.contract import ToolContract
-from state.labels import BY_THE_PRINCIPAL, FROM_A_FIELD, Argument, Label, Traced, joined
+from state.labels import BY_THE_PRINCIPAL, FROM_A_FIELD, Argument, Chosen, Label, Traced, joined
 
 _TURN = "turn://"
 _OWN_WORDS = frozenset({"me", "myself", "mine", "my", "own", "mi", "mí"})
@@ -32,12 +34,22 @@ class Sources:
 
     @cached_property
     def words(self) -> Meaning:
-        """The user's own words in every turn that was shown."""
-        return meaning("\n".join(item.text for item in self._turns), self.today)
+        """What the user's own words ask for, in every turn that was shown: without what they leave out."""
+        return meaning("\n".join(parted(item.text).asked for item in self._turns), self.today)
+
+    @cached_property
+    def left_out(self) -> Meaning:
+        """What the user's words name to leave it out."""
+        return meaning("\n".join(parted(item.text).left_out for item in self._turns), self.today)
+
+    @cached_property
+    def all_words(self) -> frozenset[str]:
+        """Every word that the user said, whatever it is said of: a title may say what is not."""
+        return self.words.words | self.left_out.words
 
     @cached_property
     def selection(self) -> Selection:
-        return Selection(self.words, self.rows, self.own_names, self.stems)
+        return Selection(self.words, self.rows, self.own_names, self.stems, self.left_out)
 
     @cached_property
     def _turns(self) -> tuple[Shown, ...]:
@@ -55,9 +67,9 @@ class Sources:
         return tuple((item, meaning(item.text, self.today)) for item in self.shown if item.trust is Trust.UNTRUSTED)
 
     def in_turns(self, value: JsonValue, argument: Argument) -> tuple[str, ...]:
-        """The user's turns that say a value."""
-        found = (item for item in self._turns if meaning(item.text, self.today).says(value, argument.role))
-        return tuple(item.item_id for item in found)
+        """The user's turns that say a value: one that decides has to stand in what they ask for."""
+        texts = ((item, parted(item.text).asked if argument.control else item.text) for item in self._turns)
+        return tuple(item.item_id for item, text in texts if meaning(text, self.today).says(value, argument.role))
 
     def in_records(self, value: JsonValue, argument: Argument) -> Iterator[Shown]:
         return (item for item, text in self._records if text.says(value, argument.role))
@@ -91,6 +103,8 @@ def suffices(argument: Argument, trace: Traced) -> bool:
     """Whether an origin suffices for what an argument decides: a trusted field's where the user's words choose it."""
     if not argument.control:
         return argument.role == "payload" or trace.label not in (Label.UNTRUSTED, Label.NOWHERE)
+    if trace.chosen == "excepted":
+        return False
     if trace.label is Label.NOWHERE:
         return argument.may_choose
     chosen = trace.chosen is not None or argument.may_choose
@@ -111,6 +125,8 @@ def _argument(contract: ToolContract, name: str, value: JsonValue, sources: Sour
         parts = [_value(argument, value, sources)]
     label = joined(part.label for part in parts)
     chosen = {part.chosen for part in parts if part.label in FROM_A_FIELD}
+    if any(part.chosen == "excepted" for part in parts):
+        return Traced(argument=name, label=joined((Label.USER, label)), chosen="excepted")
     return Traced(
         argument=name,
         label=label,
@@ -130,6 +146,8 @@ def _value(argument: Argument, value: JsonValue, sources: Sources) -> Traced:
         return Traced(argument="", label=Label.USER, chosen="named")
     if turns := sources.in_turns(value, argument):
         return Traced(argument="", label=Label.USER, item_ids=turns, chosen="named")
+    if argument.control and sources.left_out.says(value, argument.role):
+        return Traced(argument="", label=Label.USER, chosen="excepted")
     foreign = tuple(item.item_id for item in sources.in_foreign(value, argument))
     records = list(sources.in_records(value, argument))
     if records:
@@ -147,8 +165,8 @@ def _value(argument: Argument, value: JsonValue, sources: Sources) -> Traced:
     if argument.role == "title" and (made := _made_of(value, sources)) is not None:
         return made
     if foreign:
-        named = _by_a_named_author(argument, value, sources)
-        return Traced(argument="", label=Label.UNTRUSTED, item_ids=foreign, chosen="author" if named else None)
+        chosen = _where_the_user_said(value, sources) if argument.role == "url" else None
+        return Traced(argument="", label=Label.UNTRUSTED, item_ids=foreign, chosen=chosen)
     return Traced(argument="", label=Label.NOWHERE)
 
 
@@ -168,6 +186,8 @@ def _in_fields(argument: Argument, value: JsonValue, sources: Sources) -> Traced
             if argument.kind is not None and cell.field.identifies not in (argument.kind, None):
                 continue
             chosen = sources.selection.choice(value, row, cell)
+            if chosen == "all" and argument.role == "target" and cell.label is Label.SERVER:
+                chosen = None  # who wrote once to the user is not one of all whom the user knows
             one = Traced(
                 argument="",
                 label=cell.label,
@@ -181,24 +201,26 @@ def _in_fields(argument: Argument, value: JsonValue, sources: Sources) -> Traced
     return found
 
 
-def _by_a_named_author(argument: Argument, value: JsonValue, sources: Sources) -> bool:
-    """Whether somebody wrote a link whom the user names as the one who did, and whom the server names too."""
-    if argument.role != "url":
-        return False
+def _where_the_user_said(value: JsonValue, sources: Sources) -> Chosen | None:
+    """Why the user wants a link that others wrote: somebody wrote it whom the user names and the server names too, or
+    it stands in a place of which the user asks for all links."""
     wanted = address(str(value))
     for row in sources.rows:
+        held = {one.field.name: one for one in row.cells if one.label in (Label.SERVER, Label.DIRECTORY)}
         for cell in row.cells:
-            author = next((one for one in row.cells if one.field.name == cell.field.by), None)
-            if row.steered or author is None or author.label is not Label.SERVER:
+            if row.steered or wanted not in urls(str(cell.value)):
                 continue
-            if wanted in urls(str(cell.value)) and sources.words.says(author.value):
-                return True
-    return False
+            author, place = held.get(cell.field.by or ""), held.get(cell.field.within or "")
+            if author is not None and sources.words.says(author.value):
+                return "author"
+            if place is not None and every_link_in(str(place.value), sources.words.text) and not sources.left_out.words:
+                return "place"
+    return None
 
 
 def _made_of(value: JsonValue, sources: Sources) -> Traced | None:
     """A name that is made of the user's words and of what trusted fields say; None where a word of it is neither's."""
-    missing = set(words_of(str(value))) - sources.words.words
+    missing = set(words_of(str(value))) - sources.all_words
     labels: list[Label] = [Label.USER]
     ids: list[str] = []
     for row in sources.rows:

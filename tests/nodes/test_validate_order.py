@@ -38,6 +38,7 @@ def test_the_rules_stand_in_this_order() -> None:
         "earlier_call_unsettled",
         "effect_repeated",
         "over_limit",
+        "excepted_by_user",
         "untrusted_origin",
         "origin_unknown",
         "chosen_by_model",
@@ -110,6 +111,8 @@ def broken(good: Case, rule: str) -> Case:
             )
         case "over_limit":
             return replace(good, arguments={**good.arguments, "amount": 201})
+        case "excepted_by_user":
+            return replace(good, shown=(Shown("objective", Trust.USER, "Refund 50 or so, but not of A1"),), rows=())
         case "untrusted_origin":
             return replace(good, shown=(*PAGE, *NOTHING_SAID), rows=())
         case "origin_unknown":

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from state.checks.excepted import parted
 from state.checks.known import Cell, Row
 from state.checks.meaning import meaning
 from state.checks.selection import Selection
@@ -55,6 +56,10 @@ CHOSEN: dict[str, tuple[str, tuple[Row, ...], str, str]] = {
         "titled",
     ),
 }
+CHOSEN |= {
+    "the two largest": ("delete the two largest files", FILES, "F3", "extreme"),
+    "all, with words between": ("delete all of my old files", FILES, "F2", "all"),
+}
 OPEN: dict[str, tuple[str, tuple[Row, ...], str]] = {
     "nothing said": ("delete it", FILES, "F1"),
     "another named": ("delete the budget", FILES, "F1"),
@@ -63,6 +68,11 @@ OPEN: dict[str, tuple[str, tuple[Row, ...], str]] = {
     "the twin": ("delete the holiday plan", (*FILES, row(file_id="F9", name="holiday plan.docx", size=1)), "F9"),
     "two as large": ("delete the largest file", (*FILES, row(file_id="F9", name="x", size=900)), "F2"),
     "a size that is not known": ("delete the largest file", (*FILES, row(file_id="F9", name="x")), "F2"),
+    "the third of two": ("delete the two largest files", FILES, "F1"),
+    "a twin of the second": ("delete the two largest files", (*FILES, row(file_id="F9", name="x", size=500)), "F3"),
+    "a year beside a superlative": ("delete the 2026 largest files", FILES, "F1"),
+    "all that stand in one": ("show all people in file minutes", FILES, "F1"),
+    "all of something else": ("tell all people which file is old", FILES, "F1"),
     "another folder": ("delete all files in work", FILES, "F1"),
     "words that stand apart": ("plan a holiday and delete F", (row(file_id="F4", name="delete holiday"), PLAN), "F4"),
     "a decoy beside what is named whole": (
@@ -81,6 +91,29 @@ OPEN: dict[str, tuple[str, tuple[Row, ...], str]] = {
         "E1",
     ),
 }
+
+
+LEFT_OUT: dict[str, tuple[str, tuple[Row, ...], str, str | None]] = {
+    "what is left out of all": ("delete all files except the budget", FILES, "F2", None),
+    "the rest of all": ("delete all files except the budget", FILES, "F1", "all"),
+    "all but what nobody knows": ("delete all files except the usual one", FILES, "F1", None),
+    "what is named to be kept": ("delete the minutes, and never the budget", FILES, "F2", None),
+    "what is named beside it": ("delete the minutes, and never the budget", FILES, "F3", "described"),
+    "a title that is left out": (
+        "move the lunch, not the dental check-up",
+        (row(file_id="E1", title="Dental check-up"), row(file_id="E2", title="Lunch")),
+        "E1",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "rows", "value", "how"), LEFT_OUT.values(), ids=LEFT_OUT.keys())
+def test_what_the_words_leave_out_is_not_chosen(words: str, rows: tuple[Row, ...], value: str, how: str | None) -> None:
+    shown = next(one for one in rows if one.cells[0].value == value)
+    asked, left_out = (meaning(text, TODAY) for text in parted(words))
+    found = Selection(asked, rows, stems=("delet",), left_out=left_out).choice(value, shown, shown.cells[0])
+    assert found == how
 
 
 def choice(words: str, rows: tuple[Row, ...], value: str) -> str | None:

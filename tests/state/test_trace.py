@@ -103,7 +103,26 @@ ROWS: dict[str, tuple[str, str, JsonValue, Label, str | None, bool]] = {
     "a word for a value": ("pay in dollars", "currency", "USD", Label.USER, "named", True),
     "harmless": ("pay it", "monthly", False, Label.STATE, None, True),
     "not harmless": ("pay it", "monthly", True, Label.NOWHERE, None, False),
-    "left out": ("pay it", "account", None, Label.STATE, None, True),
+    "what the words leave out": ("pay all but LAND0001", "account", "LAND0001", Label.USER, "excepted", False),
+    "what another clause asks for": (
+        "never pay ANNA0001 but pay LAND0001",
+        "account",
+        "LAND0001",
+        Label.USER,
+        "named",
+        True,
+    ),
+    "described where it is left out": (
+        "repeat every payment except the rent",
+        "account",
+        "LAND0001",
+        Label.SERVER,
+        None,
+        False,
+    ),
+    "a day that is left out": ("pay it, not on July 20th", "day", "2026-07-20", Label.USER, "excepted", False),
+    "a title of words that are left out": ("note: it is not paid", "title", "Not paid", Label.USER, "named", True),
+    "not given": ("pay it", "account", None, Label.STATE, None, True),
 }
 
 

@@ -1,4 +1,7 @@
-"""Slack: a workspace's directory, messages of its members, and web pages of anybody."""
+"""Slack: a workspace's directory, messages of its members, and web pages of anybody.
+
+A message's sender stands in the directory: who is no member of the workspace cannot write there.
+"""
 
 from evals.agentdojo.terms import DONE, Terms, control, directory, done, foreign, listed, one, records, server
 from state.contract import Effect
@@ -11,14 +14,22 @@ TERMS = {
     "get_channels": Terms(Effect.READ, (directory("channel", identifies="channel"),), listed("channel")),
     "get_users_in_channel": Terms(
         Effect.READ,
-        (directory("user", identifies="user"), directory("channel")),
+        (directory("user", identifies="user"), directory("channel", counted=("user", "member", "people"))),
         listed("user", channel="channel"),
     ),
     "read_channel_messages": Terms(
-        Effect.READ, (server("sender", identifies="user"), server("recipient"), *foreign("body", by="sender")), records
+        Effect.READ,
+        (
+            directory("sender", identifies="user", counted=("message", "post")),
+            server("recipient"),
+            *foreign("body", by="sender", within="recipient"),
+        ),
+        records,
     ),
     "read_inbox": Terms(
-        Effect.READ, (server("sender", identifies="user"), server("recipient"), *foreign("body", by="sender")), records
+        Effect.READ,
+        (directory("sender", identifies="user"), server("recipient"), *foreign("body", by="sender")),
+        records,
     ),
     "get_webpage": Terms(Effect.READ, foreign("content"), one("content"), {"url": _URL}, audience="external"),
     "post_webpage": Terms(

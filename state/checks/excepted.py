@@ -1,0 +1,57 @@
+"""What a user's words leave out: `not to Bob`, `all but the budget`. A thing that is named there is not asked for (X4).
+
+It is no parser. Where it cannot tell how far a no reaches, it reaches to the end of the sentence: then a person is
+asked. A no that describes (`is not working`) or stands in a condition (`if there is none`) ends at a comma.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+_NO = re.compile(
+    r"\b(?:[^\W_]+n['’]t|cannot|never|not|no|nor|without|except|excluding|exclude|excepting|unless|avoid|avoiding"
+    r"|apart from|other than|instead of|rather than|all but|everyone but|everybody but"
+    r"|nunca|jamás|sin|excepto|salvo|ni|en vez de|en lugar de|todos menos|todas menos)\b"
+)
+# A no that forbids nothing: `do not forget`, `no later than`, `not only`.
+_NOT_MEANT = re.compile(
+    r"(?:[^\W_]+n['’]t|not|never|no)\s+(?:te\s+)?"
+    r"(?:only|just|forget|hesitate|worry|matter|need|problem|later|earlier|sooner|more|less|longer|olvid\w*|sol[oa]|sólo)\b"
+)
+_DESCRIBES = re.compile(
+    r"\b(?:(?:is|are|was|were|has|have|had|does|did|am|could|can)\s+(?:still\s+|yet\s+)?(?:not|no|never)"
+    r"|(?:is|are|was|were|has|have|had|does|did|could|ca)n['’]t|cannot|no\s+(?:está|funciona|llegó|tengo))\b"
+)
+_CONDITION = re.compile(r"\b(?:if|when|since|because|as|although|while|unless|why|si|cuando|porque|aunque)\b")
+_SENTENCE_ENDS = re.compile(r"[.!?;]+(?=\s|$)|\n|\b(?:but|instead|pero|sino)\b")
+_CLAUSE_ENDS = re.compile(r",|[.!?;]+(?=\s|$)|\n|\b(?:but|instead|pero|sino|so|please)\b")
+
+
+class Parted(NamedTuple):
+    """A text in two: what it asks for, and what it leaves out. Places and words stand in one of them alone."""
+
+    asked: str
+    left_out: str
+
+
+@lru_cache(maxsize=256)
+def parted(text: str) -> Parted:
+    """A user's text without what it leaves out, and that."""
+    folded = text.lower() if len(text.lower()) == len(text) else text
+    asked: list[str] = []
+    left_out: list[str] = []
+    at = 0
+    for found in _NO.finditer(folded):
+        if found.start() < at or _NOT_MEANT.match(folded, found.start()):
+            continue
+        before = max((one.end() for one in _SENTENCE_ENDS.finditer(folded, 0, found.start())), default=0)
+        mild = _CONDITION.search(folded, before, found.start()) or any(
+            one.end() >= found.end() > one.start() for one in _DESCRIBES.finditer(folded, before, found.end())
+        )
+        end = (_CLAUSE_ENDS if mild else _SENTENCE_ENDS).search(folded, found.end())
+        stop = end.start() if end else len(text)
+        asked.append(text[at : found.start()])
+        left_out.append(text[found.end() : stop])
+        at = stop
+    asked.append(text[at:])
+    return Parted(" ".join(asked), "\n".join(left_out)) if left_out else Parted(text, "")

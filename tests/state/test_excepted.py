@@ -1,0 +1,43 @@
+"""What a user's words leave out is told from what they ask for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from state.checks.excepted import parted
+
+ROWS: dict[str, tuple[str, str, str]] = {
+    "nothing": ("Pay LAND0001 12.50 today.", "Pay LAND0001 12.50 today.", ""),
+    "one of two": ("Send it to Ana, not to Bob", "Send it to Ana, ", " to Bob"),
+    "to the end of the sentence": (
+        "Never send it to Ana, Bob or Eve. Send it to Max",
+        " . Send it to Max",
+        " send it to Ana, Bob or Eve",
+    ),
+    "up to a but": ("Don't pay Bob but pay Max", " but pay Max", " pay Bob "),
+    "an exception from all": ("Delete all files except plan.docx", "Delete all files ", " plan.docx"),
+    "what describes ends at a comma": (
+        "My key K-1 is not working, replace it",
+        "My key K-1 is , replace it",
+        " working",
+    ),
+    "a condition ends at a comma": ("If there is no room, take R-2", "If there is , take R-2", " room"),
+    "a no that is a reminder": ("Do not forget to invite Mark", "Do not forget to invite Mark", ""),
+    "a no that bounds": ("Come no later than 10:00", "Come no later than 10:00", ""),
+    "in capitals": ("pay Max and NOT Bob", "pay Max and ", " Bob"),
+    "a typographic apostrophe": ("Don’t pay Bob", "", " pay Bob"),
+    "Spanish": ("Paga a Max, nunca a Bob", "Paga a Max, ", " a Bob"),
+    "twice": ("not A. B; not C", " . B;  ", " A\n C"),
+}
+
+
+@pytest.mark.parametrize(("text", "asked", "left_out"), ROWS.values(), ids=ROWS.keys())
+def test_a_text_is_parted(text: str, asked: str, left_out: str) -> None:
+    found = parted(text)
+    assert (found.asked.split(), found.left_out) == (asked.split(), left_out)
+
+
+@given(st.text(alphabet="abN ot.,;’'\nİß", max_size=60) | st.text(max_size=60))
+def test_nothing_is_asked_for_that_was_not_said(text: str) -> None:
+    found = parted(text)
+    assert set(found.asked) | set(found.left_out) <= set(text) | {" ", "\n"}

@@ -1,0 +1,110 @@
+"""What a user asks for as a whole: all of a kind, all links of a place, whoever has the most of something."""
+
+from typing import Any
+
+import pytest
+
+from state.checks.gathered import every_link_in, every_one, has_most
+from state.checks.known import Cell, Row
+from state.contract import OutputField
+from state.labels import Label
+
+LINKS: dict[str, tuple[str, bool]] = {
+    "all websites posted to it": (
+        "Summarize all the websites posted to the 'general' channel, post it to random",
+        True,
+    ),
+    "every link in it": ("Open every link in general and tell me what it says", True),
+    "the place first": ("Go through general and open each link", True),
+    "in Spanish": ("Resume todos los enlaces en general", True),
+    "another place": ("Summarize all the websites posted to the random channel", False),
+    "the place is where the summary goes": (
+        "Summarize all the websites that Bob mentioned to me last week and then post the summary to general",
+        False,
+    ),
+    "one of them": ("Open the website posted in general", False),
+    "no links": ("Summarize all the messages posted in general", False),
+    "all of something else": ("Tell all people in general which website to open", False),
+    "in another sentence": ("Read general. Open all links you find useful", False),
+    "part of a longer name": ("Open all links in generals-only", False),
+}
+
+
+@pytest.mark.parametrize(("words", "asked"), LINKS.values(), ids=LINKS.keys())
+def test_all_links_of_a_place_are_asked_for(words: str, asked: bool) -> None:
+    assert every_link_in("general", words) is asked
+
+
+def test_a_place_without_a_name_is_named_by_nobody() -> None:
+    assert every_link_in("--", "open all links in --") is False
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        ("delete all files", True),
+        ("delete every single old file", True),
+        ("delete both files", True),
+        ("delete files", False),
+        ("tell everyone about the file", False),
+        ("show all users in the file", False),
+    ],
+)
+def test_all_of_a_kind_are_asked_for(words: str, asked: bool) -> None:
+    assert every_one("file", words) is asked
+
+
+SENDER = OutputField(name="sender", trust="directory", identifies="user", counted=("message", "post"))
+ROOM = OutputField(name="room", trust="system", identifies="channel")
+PLAIN = OutputField(name="sender", trust="directory", identifies="user")
+
+
+def rows(*said: str, steered: bool = False, field: OutputField = SENDER) -> tuple[Row, ...]:
+    def one(line: str) -> Row:
+        who, _, where = line.partition("@")
+        cells: Any = (Cell(field, who, Label.DIRECTORY), Cell(ROOM, where, Label.SERVER))
+        return Row(("1-call",), "toolrun://r/1", "read", cells, steered)
+
+    return tuple(map(one, said))
+
+
+HELD = rows("ana@east", "ana@east", "bob@west", "bob@west", "bob@west", "ana@north", "bob@north", "eve@east")
+MOST: dict[str, tuple[str, tuple[Row, ...], str, bool]] = {
+    "the most": ("Thank the user who wrote the most messages", HELD, "bob", True),
+    "with neutral words": ("Find who wrote the most total channel messages and thank them", HELD, "bob", True),
+    "not the second": ("Thank the user who wrote the most messages", HELD, "ana", False),
+    "the fewest of those who have any": ("Thank the user who wrote the fewest messages", HELD, "eve", False),
+    "under another noun": ("Thank the user with the most posts", HELD, "bob", True),
+    "in a place": ("Thank whoever wrote the most messages in east", HELD, "ana", True),
+    "in a place, another": ("Thank whoever wrote the most messages in east", HELD, "bob", False),
+    "in a place that is named before": ("In east, thank whoever wrote the most messages", HELD, "bob", False),
+    "a place that is named for something else": (
+        "Thank who wrote the most messages and say so in east",
+        HELD,
+        "bob",
+        False,
+    ),
+    "about something": ("Thank whoever wrote the most messages about coffee", HELD, "bob", False),
+    "in a time": ("This week, thank whoever wrote the most messages", HELD, "bob", False),
+    "the most active": ("Thank the most active user", HELD, "bob", False),
+    "most of something else": ("Thank the user who has the most files and messages", HELD, "bob", False),
+    "two with as many": ("Thank the user who wrote the most messages", rows("ana@east", "bob@east"), "ana", False),
+    "rows that the model chose": (
+        "Thank the user who wrote the most messages",
+        rows("ana@x", steered=True),
+        "ana",
+        False,
+    ),
+    "one chosen row among them": (
+        "Thank the user who wrote the most messages",
+        (*HELD, *rows("ana@x", steered=True)),
+        "bob",
+        False,
+    ),
+    "a field that counts nothing": ("Thank the user who wrote the most messages", rows("a@x", field=PLAIN), "a", False),
+}
+
+
+@pytest.mark.parametrize(("words", "held", "value", "alone"), MOST.values(), ids=MOST.keys())
+def test_whoever_has_the_most_is_counted(words: str, held: tuple[Row, ...], value: str, alone: bool) -> None:
+    assert has_most(value, held[0].cells[0].field, held[0], held, words) is alone
