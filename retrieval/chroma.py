@@ -21,7 +21,7 @@ from retrieval.chroma_client import (
     open_client,
     reached,
 )
-from retrieval.dense_record import Condition, embedded_text, metadata, where
+from retrieval.dense_record import TEXT_NAME, Condition, embedded_text, metadata, text_name, where
 from retrieval.entries import Stand
 from retrieval.faults import EmbedderMismatch, IngestIncomplete
 from retrieval.tenant import place_name
@@ -107,11 +107,14 @@ class ChromaIndex:
         refuse_missing("dense index", missing, len(tenant_names))
 
     def add(self, tenant: str, generations: Sequence[Generation]) -> None:
-        """Embed and write new generations, title and headings included in what is embedded."""
+        """Embed and write new generations, title and headings included in what is embedded.
+
+        A text that this tenant's collection holds already, in whatever document, is not embedded again.
+        """
         rows = [(chunk, generation) for generation in generations for chunk in generation.chunks]
         for start in range(0, len(rows), MAX_BATCH):
             batch = rows[start : start + MAX_BATCH]
-            vectors = self._embedder.embed([embedded_text(chunk) for chunk, _ in batch])
+            vectors = self._vectors(tenant, [embedded_text(chunk) for chunk, _ in batch])
             with reached(), self._using:
                 collection = self._connected().get_or_create_collection(
                     place_name(tenant),
@@ -121,7 +124,7 @@ class ChromaIndex:
                 )
                 collection.add(
                     ids=[chunk.chunk_id for chunk, _ in batch],
-                    embeddings=np.asarray(vectors, dtype=np.float32),
+                    embeddings=vectors,
                     metadatas=[metadata(chunk, generation) for chunk, generation in batch],
                 )
         # `add` passes over an id that exists, without a word.
@@ -130,6 +133,26 @@ class ChromaIndex:
             raise IngestIncomplete(
                 f"dense index: {written} of {len(rows)} chunks from {rows[0][0].source} on were written"
             )
+
+    def _vectors(self, tenant: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of some texts. The collection is the cache: of one tenant and one embedder, erased with the text.
+
+        A vector that went through Chroma may differ from the embedder's by one unit of its last place.
+        """
+        names = [text_name(text) for text in texts]
+        held: dict[str, NDArray[np.float32]] = {}
+        with reached(), self._using:
+            if (collection := self._collection(tenant)) is not None:
+                condition: Condition = {TEXT_NAME: {"$in": list(set(names))}}
+                got = collection.get(where=condition, include=["metadatas", "embeddings"])
+                vectors = np.asarray(got["embeddings"], dtype=np.float32)
+                held = {
+                    str(one[TEXT_NAME]): vector for one, vector in zip(got["metadatas"] or [], vectors, strict=True)
+                }
+        missing = {name: text for name, text in zip(names, texts, strict=True) if name not in held}
+        embedded = np.asarray(self._embedder.embed(list(missing.values())), dtype=np.float32)
+        held |= dict(zip(missing, embedded, strict=True))
+        return np.stack([held[name] for name in names])
 
     def end(self, tenant: str, generation: str, until_us: int) -> None:
         """Change when a generation's chunks stop being in force."""

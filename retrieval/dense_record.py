@@ -1,12 +1,15 @@
 """What a chunk is in the dense store: the text that is embedded, its metadata, and the filter over it."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 from retrieval.access import microseconds, readers_matching, readers_of
 from retrieval.branch import Generation
 from state.knowledge import Chunk
 from state.run import Access
+
+TEXT_NAME = "text"  # the key under which a record names the text that its vector is of
 
 Condition = dict[str, Any]
 """A filter in Chroma's own form, whose declared type is too narrow to build one with."""
@@ -37,10 +40,16 @@ def embedded_text(chunk: Chunk) -> str:
     return f"{heading}\n{chunk.text}"
 
 
+def text_name(text: str) -> str:
+    """The name of an embedded text, by its content: whoever holds it holds its vector."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def metadata(chunk: Chunk, generation: Generation) -> dict[str, Any]:
     """What is stored beside the vector: all that a filter needs, and the source for whoever looks into the store."""
     return {
         "source": chunk.source,
+        TEXT_NAME: text_name(embedded_text(chunk)),
         "generation": generation.name,
         "readers": readers_of(chunk.acl),
         "product": chunk.product,

@@ -72,7 +72,7 @@ def test_h09_the_stored_metadata_is_the_new_metadata_and_nothing_else(library: L
     [metadata] = collection.get()["metadatas"] or []
     assert metadata["readers"] == ["everyone"]
     assert metadata["product"] == ""
-    assert set(metadata) == {"source", "generation", "readers", "product", "from_us", "until_us"}
+    assert set(metadata) == {"source", "text", "generation", "readers", "product", "from_us", "until_us"}
 
 
 def test_h09_the_change_is_in_the_audit_log(library: Library, corpus: Path) -> None:

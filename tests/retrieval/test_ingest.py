@@ -11,6 +11,7 @@ from retrieval.branch import Generation
 from retrieval.chunk import chunk_document
 from retrieval.document import Document, FrontMatter
 from retrieval.faults import IngestIncomplete
+from retrieval.intake import Intake
 from retrieval.library import Library
 from state.context import DropReason
 from tests.fakes_retrieval import WordEmbedder
@@ -262,3 +263,36 @@ def test_a_store_that_passes_over_chunks_is_noticed(library: Library) -> None:
         store.add("t1", [Generation(name="g", chunks=chunks, until_us=FOREVER_US)])
         with pytest.raises(IngestIncomplete, match="a@v1#a"):
             store.add("t1", [Generation(name="another, with the same ids", chunks=chunks, until_us=FOREVER_US)])
+
+
+def test_a_text_that_the_tenant_holds_already_is_not_embedded_again(
+    library: Library, corpus: Path, embedder: WordEmbedder, tmp_path: Path
+) -> None:
+    def embedded(tenant: str = "t1", **other: object) -> int:
+        before = embedder.embedded
+        library.ingest(corpus, NOW, intake=Intake(tenant=tenant, **other))  # type: ignore[arg-type]  # by name
+        return embedder.embedded - before
+
+    page = corpus / "a.md"
+    page.write_text("# A\n\nkeys one\n\n## B\n\nkeys two\n")
+    (corpus / "copy.md").write_text("# A\n\nkeys one\n\n## B\n\nkeys two\n")
+    assert embedded() == 2, "a copy in the same ingest has the same two texts"
+    assert embedded(acl=("hr",)) == 0, "other readers"
+    page = page.rename(corpus / "moved.md")
+    assert embedded(acl=("hr",)) == 0, "another name"
+    page.write_text("# A\n\nkeys one\n\n## B\n\nkeys three\n")
+    assert embedded() == 1, "one section of two"
+    assert embedded(tenant="t2") == 3, "what another tenant holds is neither read nor reused"
+    who = access(tenant="t1")
+    [hit] = library.index.search("keys three", who, 1).hits
+    assert hit.chunk.text == "## B\n\nkeys three\n"
+    assert hit.score == pytest.approx(library.index.nearness(["keys three"], [hit.chunk])[0][0], abs=1e-6)
+
+
+def test_what_is_withdrawn_leaves_no_vector_to_reuse(library: Library, corpus: Path, embedder: WordEmbedder) -> None:
+    (corpus / "a.md").write_text("# A\n\nkeys\n")
+    library.ingest(corpus, NOW, intake=Intake(tenant="t1"))
+    library.withdraw(corpus, Intake(tenant="t1"), NOW)
+    assert stored(library) == {}
+    library.ingest(corpus, NOW, intake=Intake(tenant="t1"))
+    assert embedder.embedded == 2
