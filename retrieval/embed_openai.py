@@ -1,12 +1,15 @@
 """Embeddings of any server that speaks OpenAI's interface."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from weakref import finalize
 
 import httpx
 import numpy as np
 
+from retrieval.cosine_range import measured_range
 from retrieval.faults import EmbedderUnavailable
+from state.search import CosineRange
 
 BATCH = 64
 TIMEOUT_S = 60.0
@@ -26,6 +29,11 @@ class OpenAIEmbedder:
         self._model = model
         self.name = f"openai/{model}"
         self.dimension = dimension
+
+    @cached_property
+    def cosine_range(self) -> CosineRange:
+        """Measured at first use, with two requests: models differ widely."""
+        return measured_range(self)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One unit vector per text, in the order given."""

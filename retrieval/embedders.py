@@ -11,6 +11,7 @@ class EmbedderName(StrEnum):
     """Who turns texts into vectors. Another one needs a library ingested anew."""
 
     MINILM = "minilm"
+    MULTILINGUAL = "multilingual"
     OPENAI = "openai"
     SBERT = "sbert"
 
@@ -22,6 +23,10 @@ def open_embedder(
     match name:
         case EmbedderName.MINILM:
             return MiniLM()
+        case EmbedderName.MULTILINGUAL:
+            from retrieval.embed_multilingual import MultilingualE5
+
+            return MultilingualE5()
         case EmbedderName.OPENAI:
             from retrieval.embed_openai import OpenAIEmbedder
 

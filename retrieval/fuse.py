@@ -6,10 +6,10 @@ from pydantic import Field
 
 from retrieval.ranking import Ranking
 from state.knowledge import Chunk, Hit
+from state.search import CosineRange
 from state.value import Value
 
 RANK_DAMPING = 60  # of reciprocal rank fusion: how little the first ranks stand out
-COSINE_FLOOR, COSINE_CEILING = 0.15, 0.70  # MiniLM: unrelated texts lie below, paraphrases above
 LEXICAL_SHARE = 0.6  # the most that shared words alone can prove
 
 
@@ -23,6 +23,7 @@ class QueryHits(Value):
     dense: tuple[Hit, ...] = ()
     lexical: tuple[Hit, ...] = ()
     near: dict[str, float] = {}
+    cosine_range: CosineRange = CosineRange()
     weight: float = Field(default=1.0, ge=0, le=1)
 
 
@@ -43,8 +44,9 @@ def fuse(queries: Sequence[QueryHits], ranking: Ranking | None = None) -> tuple[
 
     `fused` is the share of the best possible rank sum: 1 for a chunk that every branch with hits puts first.
     `relevance` = strength × (1 + fused) / 2, where strength is what the texts themselves say:
-    1 − (1 − d)(1 − 0.6·l), d the cosine between 0.15 (0) and 0.70 (1), l the keyword score up to 1. It is 0 for a chunk
-    that is neither near nor shares a word, however well it ranks among others. Ties fall by fused, source, chunk id.
+    1 − (1 − d)(1 − 0.6·l), d the cosine within the embedder's range (0 to 1), l the keyword score up to 1.
+    It is 0 for a chunk that is neither near nor shares a word, however well it ranks among others. Ties fall by fused,
+    source, chunk id.
     """
     best: dict[str, Fused] = {}
     for query in queries:
@@ -73,15 +75,16 @@ def _fuse_one(query: QueryHits, ranking: Ranking) -> list[Fused]:
     fused = []
     for chunk_id, chunk in chunks.items():
         share = min(1.0, sums[chunk_id] / whole) if whole else 0.0
-        strength = strength_of(scores[chunk_id].get("dense", 0.0), scores[chunk_id].get("lexical", 0.0))
+        dense, lexical = (scores[chunk_id].get(name, 0.0) for name in ("dense", "lexical"))
+        strength = strength_of(dense, lexical, query.cosine_range)
         relevance = query.weight * min(1.0, strength * (1 + share) / 2)
         fused.append(Fused(chunk=chunk, relevance=relevance, scores={**scores[chunk_id], "fused": share}))
     return fused
 
 
-def strength_of(dense: float, lexical: float) -> float:
+def strength_of(dense: float, lexical: float, cosines: CosineRange) -> float:
     """What the texts themselves say, from a cosine and a keyword score: 0 for nothing in common, 1 for a paraphrase."""
-    near = _between(dense, COSINE_FLOOR, COSINE_CEILING)
+    near = _between(dense, cosines.unrelated, cosines.same)
     shared = LEXICAL_SHARE * _between(lexical, 0.0, 1.0)
     return 1 - (1 - near) * (1 - shared)
 

@@ -48,7 +48,7 @@ def follow(
         known |= nearest.keys()
         leads = []
         for cosine, chunk in nearest.values():
-            relevance = max(worth, strength_of(cosine, 0.0) * max(asked.values()) / 2)
+            relevance = max(worth, strength_of(cosine, 0.0, index.cosine_range) * max(asked.values()) / 2)
             scores = {"fused": 0.0, "dense": cosine, "hop": float(hop)}
             best[chunk.chunk_id] = Fused(chunk=chunk, relevance=min(1.0, relevance), scores=scores)
             leads.append(best[chunk.chunk_id])

@@ -1,16 +1,16 @@
 """A question that was asked in parts: four readings of each document, which add up (S5)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from retrieval.fuse import COSINE_FLOOR, Fused, order, strength_of
+from retrieval.fuse import Fused, order, strength_of
 from retrieval.ranking import Ranking
 from retrieval.sums import Columns, Table, above, summed, typical
 from retrieval.words import query_words
 from state.knowledge import Chunk, Hit
-from state.search import Index, Reranker
+from state.search import CosineRange, Index, Reranker
 
 HALF = 0.5  # of its document's relevance, for the chunk that says least
 
@@ -37,6 +37,7 @@ class Readings:
     words: Table
     cosines: Table
     near: Table
+    cosine_range: CosineRange
     read_again: Table | None = None
 
     @classmethod
@@ -52,7 +53,7 @@ class Readings:
         asked = [whole.text, *(piece.text for piece in pieces)]
         near: Table = np.asarray(index.nearness(asked, chunks), dtype=np.float64).reshape(len(asked), len(chunks))
         said = np.asarray([float(len(query_words(piece.text))) for piece in pieces])[:, None]
-        return cls(tuple(chunks), said, words, near[1:], near[0])
+        return cls(tuple(chunks), said, words, near[1:], near[0], index.cosine_range)
 
     def again(self, texts: Sequence[str], reranker: Reranker, ranking: Ranking) -> "Readings":
         """With the documents that lead so far read by a reranker; the others have 0 there, and keep what they have."""
@@ -63,7 +64,7 @@ class Readings:
         table: Table = np.zeros(self.words.shape)
         if read:
             table[:, read] = np.asarray(reranker.scores(texts, [self.chunks[c] for c in read]))
-        return Readings(self.chunks, self.said, self.words, self.cosines, self.near, table)
+        return replace(self, read_again=table)
 
     def ranked(self, weight: float, ranking: Ranking) -> tuple[Fused, ...]:
         """The chunks, most relevant first.
@@ -79,7 +80,7 @@ class Readings:
         share = sums / sums.max() if sums.max() > 0 else sums
         lexical = self.words.max(axis=0)
         nearest = np.maximum(self.near, self.cosines.max(axis=0))
-        proved = max(strength_of(float(n), float(w)) for n, w in zip(nearest, lexical, strict=True))
+        proved = max(strength_of(float(n), float(w), self.cosine_range) for n, w in zip(nearest, lexical, strict=True))
         # Within a document the chunk that most was found in stands first.
         own = self._dense(self.near) + (self.words * self.said).sum(axis=0) / self.said.sum()
         own = own + self._dense(self.cosines).mean(axis=0)
@@ -108,4 +109,4 @@ class Readings:
         return sums
 
     def _dense(self, cosines: Table) -> Table:
-        return np.maximum(cosines - COSINE_FLOOR, 0.0)
+        return np.maximum(cosines - self.cosine_range.unrelated, 0.0)

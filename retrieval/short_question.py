@@ -24,12 +24,12 @@ class ShortReadings:
         others = [hit.chunk for hit in words.hits if hit.chunk.chunk_id not in nearest]
         near = index.nearness([query], others)[0] if others else []
         measured = {chunk.chunk_id: cosine for chunk, cosine in zip(others, near, strict=True)}
-        return cls(QueryHits(dense=dense.hits, lexical=words.hits, near=measured))
+        return cls(QueryHits(dense=dense.hits, lexical=words.hits, near=measured, cosine_range=index.cosine_range))
 
     def only(self, *, dense: bool) -> "ShortReadings":
         """What one branch alone would have said: the measure of what two add."""
-        hits = QueryHits(dense=self.hits.dense) if dense else QueryHits(lexical=self.hits.lexical)
-        return ShortReadings(hits)
+        left = {"lexical": ()} if dense else {"dense": ()}
+        return ShortReadings(self.hits.model_copy(update={**left, "near": {}}))
 
     def again(self, query: str, reranker: Reranker, ranking: Ranking) -> "ShortReadings":
         """With the best candidates read by a reranker."""

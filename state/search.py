@@ -3,9 +3,19 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from pydantic import Field
+
 from state.knowledge import Chunk, Excluded, Hit
 from state.run import Access
 from state.value import Value
+
+
+class CosineRange(Value):
+    """What a model's cosines say: `unrelated` is as near as texts come that have nothing in common, `same` as near as
+    paraphrases are. The default is that of MiniLM; some models put every pair of texts above 0.7."""
+
+    unrelated: float = Field(default=0.15, ge=-1, lt=1)
+    same: float = Field(default=0.70, gt=-1, le=1)
 
 
 class Embedder(Protocol):
@@ -16,6 +26,9 @@ class Embedder(Protocol):
 
     @property
     def dimension(self) -> int: ...
+
+    @property
+    def cosine_range(self) -> CosineRange: ...
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]: ...
 
@@ -31,7 +44,11 @@ class Found(Value):
 
 class Index(Protocol):
     """The dense branch. The access filter stands before ranking; groups None is refused with AccessUnknown.
-    `nearness` gives the cosine of each query with each of some chunks that were found, one row a query."""
+    `nearness` gives the cosine of each query with each of some chunks that were found, one row a query;
+    `cosine_range` is the embedder's."""
+
+    @property
+    def cosine_range(self) -> CosineRange: ...
 
     def search(self, query: str, access: Access, k: int) -> Found: ...
 

@@ -11,7 +11,7 @@ from state.canonical import digest
 from state.context import DropReason
 from state.knowledge import Chunk, Excluded, Hit
 from state.run import PUBLIC_TENANT, Access
-from state.search import AccessUnknown, Found
+from state.search import AccessUnknown, CosineRange, Found
 
 
 class WordEmbedder:
@@ -19,6 +19,7 @@ class WordEmbedder:
 
     name = "words"
     dimension = 256
+    cosine_range = CosineRange()
 
     def __init__(self) -> None:
         self.embedded = 0
@@ -40,6 +41,8 @@ class WordEmbedder:
 
 class FakeIndex:
     """Both branches' port over a list of chunks: a hit's score is the share of the query's words it holds."""
+
+    cosine_range = CosineRange()
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._chunks = list(chunks)

@@ -18,7 +18,7 @@ from state.memory import MemoryRecord, MemorySource
 from state.policy import Policy
 from state.request import RawCall, Reply, Request
 from state.run import Access, Fact, Principal
-from state.search import Found
+from state.search import CosineRange, Found
 from state.tools import Tool, ToolContext, tool
 from state.work import DecisionKind, DecisionSpec, Form, LapOutcome, Route
 
@@ -69,6 +69,8 @@ class ConstantModel:
 class ConstantSearch:
     """An index and a keyword index that always find the same spans."""
 
+    cosine_range = CosineRange()
+
     def __init__(self) -> None:
         self._found = Found(hits=tuple(Hit(chunk=_chunk(number), score=0.6 - number / 100) for number in range(_HITS)))
 
@@ -90,6 +92,7 @@ class NoEmbedder:
 
     name = "none"
     dimension = 8
+    cosine_range = CosineRange()
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Vectors that mean nothing."""

@@ -16,6 +16,7 @@ from evals.retrieval_bench.corpora import NOW
 from retrieval.chroma_client import plain_collection
 from retrieval.library import Library
 from state.run import Access
+from state.search import CosineRange
 from state.value import Value
 
 DIMENSION = 384
@@ -52,6 +53,7 @@ class Drawn:
 
     name = "drawn"
     dimension = DIMENSION
+    cosine_range = CosineRange()
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector per text."""

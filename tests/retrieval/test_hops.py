@@ -52,6 +52,7 @@ class _Only:
 
     def __init__(self, library: Library) -> None:
         self._index = library.index
+        self.cosine_range = library.index.cosine_range
 
     def search(self, query: str, access: Access, k: int) -> Found:
         return self._index.search(query, access, min(k, 1))
