@@ -16,6 +16,7 @@ from graph.domain_loading import load_domain
 from graph.forgetting.forget import Forgetting
 from graph.forgetting.late import looking_back
 from graph.home import claim_database, claim_home, refuse_foreign
+from graph.langsmith_client import send_no_texts
 from graph.lap_seal import Sealing
 from graph.masking import learn
 from graph.master_secret import master_secret
@@ -120,6 +121,7 @@ class App(Conversation):
 
 def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any], stack: ExitStack) -> App:
     learn(settings.all_secrets)
+    send_no_texts()
     settings.make_home()
     clock: Clock = given.pop("clock", None) or SystemClock()
     ids: Ids = given.pop("ids", None) or RandomIds()

@@ -7,7 +7,7 @@ calls as written.
 
 import asyncio
 import json
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import Context
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import set_config_context
+from langsmith import tracing_context
 from pydantic import JsonValue, SecretStr
 
 from graph.models.failures import failure
@@ -25,6 +26,9 @@ from state.request import RawCall, Reply, Request, ToolSpec, Usage
 # LangGraph forwards the tokens of every model call to its stream, except of calls with this tag: nothing that was
 # not validated leaves propose.
 CONFIG: RunnableConfig = {"tags": ["nostream"]}
+
+Bound = Runnable[LanguageModelInput, AIMessage]
+"""A chat model with its tools."""
 
 # A finish reason as OpenAI's protocol and Anthropic's name it.
 _FINISH: Mapping[str, str] = {
@@ -101,7 +105,7 @@ class ChatModelAdapter:
         try:
             bound, messages, settings = self._bound(request), *self._written(request)
             with _apart() as context:
-                message = context.run(bound.invoke, messages, CONFIG, **settings)
+                message = context.run(_invoked, bound, messages, settings)
             return _reply(message, self._name)
         except ScriptExhausted:
             raise  # the mistake of whoever wrote the script: no record may file it as a failure of the model
@@ -115,8 +119,7 @@ class ChatModelAdapter:
         try:
             bound, messages, settings = self._bound(request), *self._written(request)
             with _apart() as context:
-                call = bound.ainvoke(messages, CONFIG, **settings)
-                message = await asyncio.create_task(_awaited(call), context=context)
+                message = await asyncio.create_task(_ainvoked(bound, messages, settings), context=context)
             return _reply(message, self._name)
         except ScriptExhausted:
             raise  # as above
@@ -127,7 +130,7 @@ class ChatModelAdapter:
     def _written(self, request: Request) -> tuple[list[BaseMessage], dict[str, Any]]:
         return self._writing.messages(request), self._writing.settings(request)
 
-    def _bound(self, request: Request) -> Runnable[LanguageModelInput, AIMessage]:
+    def _bound(self, request: Request) -> Bound:
         if not request.tools:
             return self._model
         choice = {} if self._writing.tool_choice is None else {"tool_choice": self._writing.tool_choice}
@@ -139,8 +142,15 @@ def _apart() -> AbstractContextManager[Context]:
     return set_config_context({})
 
 
-async def _awaited(call: Awaitable[AIMessage]) -> AIMessage:
-    return await call
+def _invoked(bound: Bound, messages: list[BaseMessage], settings: dict[str, Any]) -> AIMessage:
+    # A tracer of the environment would be given the whole request and the reply before anybody validated it.
+    with tracing_context(enabled=False):
+        return bound.invoke(messages, CONFIG, **settings)
+
+
+async def _ainvoked(bound: Bound, messages: list[BaseMessage], settings: dict[str, Any]) -> AIMessage:
+    with tracing_context(enabled=False):  # as above
+        return await bound.ainvoke(messages, CONFIG, **settings)
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:

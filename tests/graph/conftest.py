@@ -16,6 +16,7 @@ from graph.settings import Settings
 from state.ports import Model
 from tests.fakes import FakeClock
 from tests.graph.dev_server import DevServer, dev_server
+from tests.graph.trace_endpoint import TraceEndpoint, trace_endpoint
 
 # The time of the worked example (MISSION, W). The seeded domain counts from it.
 NOW = datetime(2026, 7, 15, 9, 30, tzinfo=UTC)
@@ -37,6 +38,13 @@ def ingested_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
     """The dev server without authentication, one for all tests that drive it."""
     with dev_server(tmp_path_factory.mktemp("dev")) as running:
+        yield running
+
+
+@pytest.fixture(name="trace_endpoint")
+def running_trace_endpoint() -> Iterator[TraceEndpoint]:
+    """A local server in LangSmith's place."""
+    with trace_endpoint() as running:
         yield running
 
 

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from graph.stores.engine import open_database
 from graph.stores.records import SqlDecisionLog
 from tests.graph.dev_server import asked, dev_server
 from tests.graph.models.stub_server import Answer, completion, serving
+from tests.graph.trace_endpoint import TraceEndpoint, trace_endpoint
 
 QUESTION = "Why is my API key not working?"
 REPLY = json.dumps({"calls": [{"name": "escalate", "arguments": {"reason": "A person has to look."}}]})
@@ -40,20 +42,22 @@ class Running:
     client: SyncLangGraphClient
     slow: Slow
     home: Path
+    traces: TraceEndpoint
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     slow, folder = Slow(), Path(tmp_path_factory.mktemp("waiting"))
-    with serving(slow) as stub:
+    with serving(slow) as stub, trace_endpoint() as traces:
         settings: dict[str, Any] = {
+            **traces.settings,
             "EXPEDIENTE_MODEL": "openai",
             "EXPEDIENTE_OPENAI_MODEL": "slow",
             "EXPEDIENTE_OPENAI_BASE_URL": stub.url,
             "EXPEDIENTE_MODEL_MODES": '["text"]',
         }
         with dev_server(folder, jobs=AT_ONCE, **settings) as server, get_sync_client(url=server.url) as client:
-            yield Running(client, slow, server.home)
+            yield Running(client, slow, server.home, traces)
             slow.may_answer.set()
 
 
@@ -97,3 +101,13 @@ def test_a_run_that_the_sdk_cancels_leaves_its_thread_usable(running: Running) -
     database.close()
     outcomes = [(one.outcome, [attempt.outcome.name for attempt in one.attempts]) for one in reversed(filed)]
     assert outcomes == [("abandoned", []), ("escalated", ["proposal"])]
+
+
+def test_langsmith_is_sent_no_text_of_all_this(running: Running) -> None:
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not any(run["name"] == "log" for run in running.traces.runs()):
+        time.sleep(0.1)
+    sent = running.traces.sent()
+    assert {"expediente", "propose", "validate"} <= {run["name"] for run in running.traces.runs()}
+    told = [words for words in ("not working", "not work now", "A person has to look", "<section") if words in sent]
+    assert told == []
