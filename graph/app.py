@@ -40,6 +40,7 @@ from graph.stores.run_lock import SqlRunLock
 from graph.tokens import EncodingCounter
 from graph.tool_secrets import SettingsSecrets
 from graph.tracing import Tracing, open_provider
+from nodes.pack.strategy import STRATEGIES
 from retrieval.embedders import open_embedder
 from retrieval.ingest import IngestReport
 from retrieval.library import Library
@@ -161,6 +162,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         "links": lambda: CatalogueLinks(library.catalogue),
         "reranker": lambda: open_reranker(settings.ranking.reranker),
         "memory": lambda: memory,
+        "strategies": lambda: STRATEGIES,
     }
     given_provider = given.pop("tracer_provider", None)
     unknown = sorted(given.keys() - made.keys())

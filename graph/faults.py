@@ -22,6 +22,7 @@ from graph.stores.run_lock import LeaseLost, ThreadBusy
 from graph.stores.unavailable import StoreUnavailable, sqlite_unavailable
 from graph.tokens import UnknownTokenizer
 from graph.tool_overview import UnknownTool
+from nodes.pack.strategy import UnknownStrategy
 from nodes.resolve import NotOneHumanMessage
 from retrieval import faults as retrieval
 from state.domain import DomainUnavailable
@@ -58,6 +59,7 @@ _NEEDED = (
     retrieval.IngestIncomplete,
     DomainNotLoaded,
     DomainBroken,
+    UnknownStrategy,
     DomainUnavailable,
     ModelNotConfigured,
     ModelError,

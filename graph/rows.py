@@ -1,6 +1,6 @@
 """The eight nodes, each with exactly the ports and the part of the domain of its row."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from nodes.execute import make_execute
 from nodes.log import make_log
 from nodes.pack import make_pack
 from nodes.pack.budget import Window
+from nodes.pack.strategy import Strategy
 from nodes.plan import make_plan
 from nodes.propose import make_propose
 from nodes.resolve import make_resolve
@@ -60,6 +61,7 @@ class Ports:
     reranker: Reranker | None
     links: Links | None
     memory: MemoryStore
+    strategies: Mapping[str, Strategy]
 
 
 def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) -> tuple[Node, ...]:
@@ -91,6 +93,7 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             examples=domain.examples,
             contracts=contracts,
             policies=domain.policies,
+            strategies=ports.strategies,
         ),
         make_propose(
             model=ports.model,

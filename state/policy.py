@@ -29,7 +29,8 @@ class Retention(Value):
 
 class Policy(Ruled):
     """One version of the policy. `values` are the domain's own limits, by key. `observation_share` is the part of a
-    request's budget that this turn's older results may take (C6)."""
+    request's budget that this turn's older results may take (C6), `strategy` how the budget is divided (B3):
+    `nodes.pack.strategy` has the names."""
 
     version: str
     effective_from: AwareDatetime
@@ -41,6 +42,7 @@ class Policy(Ruled):
     self_approval: bool = False
     observation_ttl_s: int = 300
     observation_share: float = Field(default=0.45, gt=0, le=1)
+    strategy: str = "utility"
     weights: UtilityWeights = UtilityWeights()
     retention: Retention = Retention()
     model_limits: ModelLimits = ModelLimits()

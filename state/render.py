@@ -36,6 +36,7 @@ _TAGS_BY_SCHEME = {
     "edit": "edit",
     "capability": "capability",
     "decision": "decision",
+    "index": "index",
 }
 _TAGS_BY_KIND = {
     Kind.INSTRUCTION: "example",

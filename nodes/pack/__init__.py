@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from nodes.pack.budget import Window
-from nodes.pack.compact import compacted
 from nodes.pack.drafts import Draft, Drafts
 from nodes.pack.history import CONSTRAINT, constraints, handover, history
 from nodes.pack.required import (
@@ -14,6 +13,7 @@ from nodes.pack.required import (
 )
 from nodes.pack.scanning import Scans
 from nodes.pack.standing import Standing
+from nodes.pack.strategy import STRATEGIES, Strategy, strategy_of
 from nodes.pack.sufficiency import assert_own, missing
 from nodes.pack.trail import this_turn
 from nodes.pack.utility import Chosen, choose, left_out
@@ -61,8 +61,10 @@ def make_pack(
     examples: Sequence[Example],
     contracts: Mapping[str, ToolContract],
     policies: Sequence[Policy],
+    strategies: Mapping[str, Strategy] = STRATEGIES,
 ) -> Node:
-    """The pack node."""
+    """The pack node. Raises UnknownStrategy where a policy names one that is not among `strategies`."""
+    by_version = {policy.version: strategy_of(policy, strategies) for policy in policies}
     standing = Standing(sections, contracts)
     boundary_cases = Examples(examples)
     scans = Scans()
@@ -85,12 +87,13 @@ def make_pack(
         if refused_tokens is not None:
             budget = min(budget, refused_tokens // 2)  # the server counts more than we do: once more with half (B1)
         traces = this_turn(drafts, artifacts, log, contracts, scope, request, reads.task)
-        own = compacted(traces, drafts, int(budget * policy.observation_share))
+        strategy = by_version[policy.version]
+        own = strategy.trail(traces, drafts, budget, policy)
         before, refused = _admitted([*drafts.counted(before), *own.drafts], decision)
         after = drafts.counted([decision_block(drafts, decision, reads.task.steps)])
 
         fixed = sum(draft.item.token_count for draft in (*head, *after))
-        before, old = _shortened(before, request.turn_index, budget - fixed)
+        before, old = _shortened(before, request.turn_index, budget - fixed, strategy.earlier_tokens(budget))
         required = fixed + sum(draft.item.token_count for draft in before)
         if refused_tokens is not None and required < refused_tokens:
             budget = max(budget, required)  # what is required stays whole, and is less than what was refused
@@ -101,7 +104,9 @@ def make_pack(
         candidates = _candidates(drafts, snapshot, decision)
         assert_own(scope.tenant, [draft.item for draft in (*head, *before, *(pair[1] for pair in candidates))])
         limits = {Kind.EVIDENCE: decision.evidence_limit, Kind.MEMORY: decision.memory_limit}
-        chosen = choose(candidates, policy.weights, budget - required, limits, scans)
+        trail_tokens = sum(draft.item.token_count for draft in own.drafts)
+        room = min(budget - required, strategy.retrieved_tokens(budget, trail_tokens))
+        chosen = choose(candidates, policy.weights, room, limits, scans)
         selected, rendered, total = _fitted(chosen, head, before, after, window.input_tokens())
         if decision.kind is not DecisionKind.CLOSE and total > window.input_tokens():
             over = total - window.input_tokens()
@@ -173,21 +178,31 @@ def _admitted(drafts: list[Draft], decision: Decision) -> tuple[list[Draft], tup
     return kept, tuple(left_out(draft.item, DropReason.UNTRUSTED_IN_PLAN) for draft in refused)
 
 
-def _shortened(drafts: list[Draft], turn: int, budget_tokens: int) -> tuple[list[Draft], tuple[Dropped, ...]]:
+def _shortened(
+    drafts: list[Draft], turn: int, budget_tokens: int, earlier_tokens: int
+) -> tuple[list[Draft], tuple[Dropped, ...]]:
     """What must stand before the evidence, without as many of the oldest earlier turns as do not fit."""
-    over = sum(draft.item.token_count for draft in drafts) - budget_tokens
+    earlier = [draft.item for draft in drafts if _is_earlier(draft, turn)]
+    over = max(
+        sum(draft.item.token_count for draft in drafts) - budget_tokens,
+        sum(item.token_count for item in earlier) - earlier_tokens,
+    )
     kept, left, leaving = [], [], None
     for draft in drafts:
         origin = draft.item.provenance.origin_turn
-        earlier = origin is not None and origin < turn and not draft.item.item_id.startswith(CONSTRAINT)
         # An answer goes with its question: half a turn would be told as if nobody had asked.
-        if earlier and (over > 0 or origin == leaving):
+        if _is_earlier(draft, turn) and (over > 0 or origin == leaving):
             leaving = origin
             over -= draft.item.token_count
             left.append(left_out(draft.item, DropReason.OVER_BUDGET))
         else:
             kept.append(draft)
     return kept, tuple(left)
+
+
+def _is_earlier(draft: Draft, turn: int) -> bool:
+    origin = draft.item.provenance.origin_turn
+    return origin is not None and origin < turn and not draft.item.item_id.startswith(CONSTRAINT)
 
 
 def _candidates(drafts: Drafts, snapshot: Snapshot | None, decision: Decision) -> list[tuple[Candidate, Draft]]:

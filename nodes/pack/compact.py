@@ -12,7 +12,9 @@ and the original stays addressable (C7). The rules are asked in order, the first
 | empty | nothing was found | the name alone |
 | share | everything else, the newest first | whole while the share has room, then its summary, then its name |
 
-What not even a name has room for is left out, call and result together; the record chain has it.
+What not even a name has room for is left out, call and result together, and so is all that is older. A part of the
+share is the index of what is left out; the record chain has all of it. A strategy (B3) may allow fewer forms and give
+the index another part; the rules before `share` hold under each.
 
 The summary is what code takes out of a result, the same whenever it is made: the fields of the system of record, each
 text of them cut, of rows the first. What third parties wrote is left out of it.
@@ -20,18 +22,22 @@ text of them cut, of rows the first. What third parties wrote is left out of it.
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from nodes.pack.drafts import Draft, Drafts
+from nodes.pack.index import indexed
 from nodes.pack.trail import Trace
 from nodes.pack.utility import left_out
 from state.context import Dropped, DropReason, Kind, Masked, MaskReason, Trust
 from state.contract import Effect
+from state.tools import Observation
 
 _TEXT_CHARS = 120  # of one field that a summary keeps
 _FAILED = ("error", "unknown")
+INDEX_PART = 1 / 3  # of the share, where something is left out
 
 
 class Compacted(NamedTuple):
@@ -42,66 +48,115 @@ class Compacted(NamedTuple):
     dropped: tuple[Dropped, ...]
 
 
+_Call = tuple[str, str]  # tool and digest of the arguments: two of one are the same call
+
+
+@dataclass
+class _Newer:
+    """What stands behind a trace in its turn, gathered while the traces are gone through from the newest on."""
+
+    again: dict[_Call, str] = field(default_factory=dict)  # the newest result of a call
+    brought: set[_Call] = field(default_factory=set)
+    changed: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, trace: Trace) -> None:
+        """The trace that was just gone through."""
+        if trace.seen is None:
+            return
+        call = (trace.seen.tool, trace.seen.arguments_digest)
+        self.again.setdefault(call, trace.seen.artifact_ref)
+        if trace.outcome not in _FAILED:
+            self.brought.add(call)
+        if trace.seen.effect is not Effect.READ and trace.outcome != "error":
+            self.changed |= trace.subjects
+
+
 class _Shown(NamedTuple):
-    """One trace among the others of its turn, newest first."""
+    """One trace with its result, among the others of its turn."""
 
     trace: Trace
-    at: int
-    newer: Sequence[Trace]
+    seen: Observation
+    newer: _Newer
     latest_lap: int
 
+    @property
+    def call(self) -> _Call:
+        return self.seen.tool, self.seen.arguments_digest
 
-def compacted(traces: Sequence[Trace], make: Drafts, share_tokens: int) -> Compacted:
-    """Traces, oldest first, as a request shows them. `share_tokens` bounds results that no rule keeps whole."""
-    results = [trace for trace in traces if trace.seen is not None]
-    if not results:
-        return Compacted([draft for trace in traces for draft in trace.drafts], (), ())
-    latest = max(trace.lap for trace in results)
-    left = share_tokens
+
+_Form = Callable[[_Shown, Drafts], list[Draft]]
+Forms = tuple[tuple[MaskReason | None, _Form], ...]
+
+
+def compacted(
+    traces: Sequence[Trace],
+    make: Drafts,
+    share_tokens: int,
+    forms: "Forms | None" = None,
+    index_part: float = INDEX_PART,
+) -> Compacted:
+    """Traces, oldest first, as a request shows them. `share_tokens` bounds results that no rule keeps whole, `forms`
+    are those that such a result may have, fullest first, and `index_part` of the share lists what is left out."""
+    allowed = FULL_THEN_LESS if forms is None else forms
+    trail, out = _gone_through(traces, make, share_tokens, allowed)
+    if not out or not index_part:
+        return trail
+    index_tokens = int(share_tokens * index_part)
+    if allowed:
+        trail, out = _gone_through(traces, make, share_tokens - index_tokens, allowed)
+    return trail._replace(drafts=[*indexed(out, make, index_tokens), *trail.drafts])
+
+
+def _gone_through(
+    traces: Sequence[Trace], make: Drafts, share_tokens: int, forms: Forms
+) -> tuple[Compacted, list[Trace]]:
+    """The trail within a share, and what of it is left out for want of room alone, both oldest first."""
+    latest = max((trace.lap for trace in traces if trace.seen is not None), default=-1)
+    left, newer, closed = share_tokens, _Newer(), False
     shown: list[list[Draft]] = []
     masked: list[Masked] = []
-    dropped: list[Dropped] = []
-    for place in range(len(traces) - 1, -1, -1):
-        trace = traces[place]
-        one = _Shown(trace, place, traces[place + 1 :], latest)
-        drafts, reason = ([*trace.drafts], None) if trace.seen is None else _ruled(one, make, left)
+    out: list[Trace] = []
+    missed: list[Trace] = []
+    for trace in reversed(traces):
         if trace.seen is None:
-            shown.append(drafts)
+            shown.append([*trace.drafts])
             continue
+        one = _Shown(trace, trace.seen, newer, latest)
+        drafts, reason, kept = _ruled(one, make, left, forms, closed)
+        newer.add(trace)
         tokens = sum(draft.item.token_count for draft in drafts)
-        if reason is not None and tokens > left:
-            dropped += [left_out(draft.item, DropReason.OVER_SHARE) for draft in reversed(trace.drafts)]
+        if not kept and (closed or tokens > left or not drafts):
+            # The newest come first: what is older than the first that found no room finds none either.
+            closed = closed or tokens > left or not drafts
+            out.append(trace)
+            # What was read again, or is no longer so, is not worth finding again.
+            missed += [trace] if reason in (None, MaskReason.OVER_SHARE) else []
             continue
         left -= tokens
         shown.append(drafts)
         if reason is not None:
             names = [draft.item.item_id for draft in reversed(trace.drafts)]
             masked += [Masked(item_id=name, original_ref=trace.seen.ref, reason=reason) for name in names]
-    return Compacted(
-        [draft for drafts in reversed(shown) for draft in drafts], tuple(reversed(masked)), tuple(reversed(dropped))
-    )
+    dropped = [left_out(draft.item, DropReason.OVER_SHARE) for trace in reversed(out) for draft in trace.drafts]
+    drafts = [draft for group in reversed(shown) for draft in group]
+    return Compacted(drafts, tuple(reversed(masked)), tuple(dropped)), missed[::-1]
 
 
-_Form = Callable[[_Shown, Drafts], list[Draft]]
-
-
-def _ruled(one: _Shown, make: Drafts, left: int) -> tuple[list[Draft], MaskReason | None]:
-    """The form that the first rule gives; without one the fullest that the share has room for, at last the name."""
+def _ruled(
+    one: _Shown, make: Drafts, left: int, forms: Forms, closed: bool
+) -> tuple[list[Draft], MaskReason | None, bool]:
+    """The form that the first rule gives, without one the fullest that the share has room for, at last the name; and
+    whether it is shown whatever room is left."""
     for holds, reason, form in _RULES:
         if holds(one):
-            return form(one, make), reason
-    for reason, form in ((None, _whole), (MaskReason.SUMMARISED, _summary)):
+            if reason is None:
+                return form(one, make), None, True
+            return [] if closed else form(one, make), reason, False
+    for place, (reason, form) in enumerate(() if closed else forms, start=1):
         drafts = form(one, make)
-        if sum(draft.item.token_count for draft in drafts) <= left:
-            return drafts, reason
-    return _name(one, make), MaskReason.OVER_SHARE
-
-
-def _same_call(one: _Shown, newer: Trace) -> bool:
-    seen, other = one.trace.seen, newer.seen
-    if seen is None or other is None:
-        return False
-    return (seen.tool, seen.arguments_digest) == (other.tool, other.arguments_digest)
+        if place == len(forms) or sum(draft.item.token_count for draft in drafts) <= left:
+            return drafts, reason, False
+    return [], None, False
 
 
 def _is_latest(one: _Shown) -> bool:
@@ -109,24 +164,15 @@ def _is_latest(one: _Shown) -> bool:
 
 
 def _is_active_failure(one: _Shown) -> bool:
-    mended = any(_same_call(one, newer) and newer.outcome not in _FAILED for newer in one.newer)
-    return one.trace.outcome in _FAILED and not mended
+    return one.trace.outcome in _FAILED and one.call not in one.newer.brought
 
 
 def _was_changed(one: _Shown) -> bool:
-    seen = one.trace.seen
-    if seen is None or seen.effect is not Effect.READ:
-        return False
-    return any(
-        newer.seen is not None and newer.seen.effect is not Effect.READ and newer.subjects & one.trace.subjects
-        for newer in one.newer
-        if newer.outcome != "error"
-    )
+    return one.seen.effect is Effect.READ and not one.newer.changed.isdisjoint(one.trace.subjects)
 
 
 def _was_repeated(one: _Shown) -> bool:
-    reads = one.trace.seen is not None and one.trace.seen.effect is Effect.READ
-    return reads and any(_same_call(one, newer) and newer.outcome not in _FAILED for newer in one.newer)
+    return one.seen.effect is Effect.READ and one.call in one.newer.brought
 
 
 def _is_empty(one: _Shown) -> bool:
@@ -138,8 +184,7 @@ def _whole(one: _Shown, make: Drafts) -> list[Draft]:
 
 
 def _name(one: _Shown, make: Drafts, **more: JsonValue) -> list[Draft]:
-    seen = one.trace.seen
-    assert seen is not None
+    seen = one.seen
     why = {"error": seen.code} if seen.code else {}
     told = {"tool": seen.tool, "outcome": seen.outcome, **why, "artifact_ref": seen.artifact_ref, **more}
     return _made(one, make, told)
@@ -150,9 +195,7 @@ def _changed(one: _Shown, make: Drafts) -> list[Draft]:
 
 
 def _again(one: _Shown, make: Drafts) -> list[Draft]:
-    newer = next(other for other in reversed(one.newer) if _same_call(one, other) and other.seen is not None)
-    assert newer.seen is not None
-    return _name(one, make, note="the same was read again later", newer=newer.seen.artifact_ref)
+    return _name(one, make, note="the same was read again later", newer=one.newer.again[one.call])
 
 
 def _summary(one: _Shown, make: Drafts) -> list[Draft]:
@@ -169,8 +212,7 @@ def _cut(value: JsonValue) -> JsonValue:
 
 
 def _made(one: _Shown, make: Drafts, body: dict[str, JsonValue]) -> list[Draft]:
-    first, seen = one.trace.drafts[0].item, one.trace.seen
-    assert seen is not None
+    first, seen = one.trace.drafts[0].item, one.seen
     text = json.dumps(body, ensure_ascii=False)
     return make.counted(
         [
@@ -195,3 +237,6 @@ _RULES: tuple[tuple[Callable[[_Shown], bool], MaskReason | None, _Form], ...] = 
     (_was_repeated, MaskReason.REPEATED, _again),
     (_is_empty, MaskReason.EMPTY, _name),
 )
+
+WHOLE_ONLY: Forms = ((None, _whole),)
+FULL_THEN_LESS: Forms = (*WHOLE_ONLY, (MaskReason.SUMMARISED, _summary), (MaskReason.OVER_SHARE, _name))

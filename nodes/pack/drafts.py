@@ -55,6 +55,10 @@ class Drafts:
         texts = self._artifacts.get_all(self.tenant, [candidate.ref for candidate in candidates])
         return self.counted([self._candidate(candidate, texts[candidate.ref]) for candidate in candidates])
 
+    def tokens(self, texts: Sequence[str]) -> list[int]:
+        """The tokens of texts that are not blocks yet."""
+        return self._tokens.count_all(texts)
+
     def counted(self, drafts: Sequence[Draft]) -> list[Draft]:
         """The drafts with the tokens of their rendered blocks."""
         counts = self._tokens.count_all([draft.block for draft in drafts])

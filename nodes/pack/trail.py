@@ -22,8 +22,8 @@ from state.work import PROPOSAL, Act
 class Trace(NamedTuple):
     """What one call or refusal of this turn left, as it is shown whole. `seen` is None where there is no result.
 
-    `trusted` are the result's fields of the system of record; `subjects` the resources, by kind and id, that the call
-    was about.
+    `trusted` are the result's fields of the system of record, `identity` those of them that identify something;
+    `subjects` the resources, by kind and id, that the call was about.
     """
 
     drafts: tuple[Draft, ...]
@@ -31,6 +31,7 @@ class Trace(NamedTuple):
     turn: int
     seen: Observation | None = None
     trusted: dict[str, JsonValue] = {}
+    identity: dict[str, JsonValue] = {}
     subjects: frozenset[tuple[str, str]] = frozenset()
 
     @property
@@ -81,7 +82,8 @@ def this_turn(
             subjects = frozenset() if contract is None else _subjects(contract, given, read)
             trusted, foreign = _parted(seen, json.loads(texts[seen.ref]))
             shown = tuple(_observation(drafts, seen, trusted, foreign, record))
-            made.append(Trace(shown, record.index, record.turn_index, seen, trusted, subjects))
+            identity = {} if contract is None else _identity(contract, trusted)
+            made.append(Trace(shown, record.index, record.turn_index, seen, trusted, identity, subjects))
     return _counted(drafts, made)
 
 
@@ -105,6 +107,11 @@ def _subjects(
 ) -> frozenset[tuple[str, str]]:
     about = {name: given[name] for name in contract.resources if name in given}
     return frozenset((contract.resources[name], str(value)) for name, value in unquoted(about, read).items())
+
+
+def _identity(contract: ToolContract, trusted: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    named = {field.name for field in contract.output if field.identifies is not None}
+    return {name: value for name, value in trusted.items() if name in named}
 
 
 def _refusal(record: DecisionRecord, verdict: Verdict) -> str:

@@ -19,6 +19,7 @@ from state.contract import RESERVED, OutputField, ToolContract
 from state.labels import Label, Traced
 
 SOURCE = "toolrun://"
+INDEX = "index://"  # of results that a request had no room for: a row for each, with its name
 _SHORTEST_ECHO = 4  # characters below which a value says nothing of where it came from
 
 
@@ -81,7 +82,7 @@ def known(
     """
     by_source: dict[str, list[tuple[Shown, dict[str, JsonValue]]]] = {}
     for item in shown:
-        if item.source.startswith(SOURCE) and (body := _body(item.text)) is not None:
+        if item.source.startswith((SOURCE, INDEX)) and (body := _body(item.text)) is not None:
             by_source.setdefault(item.source, []).append((item, body))
     made: list[Row] = []
     for source, blocks in by_source.items():
@@ -100,6 +101,8 @@ def known(
             )
             if any(item.trust is not Trust.UNTRUSTED and body.get("artifact_ref") == source for item, body in blocks):
                 rows = (*rows, row_of(ids, source, tool, (Cell(_ITS_NAME, source, Label.SERVER),)))
+            if source.startswith(INDEX):
+                rows = (*rows, *_names(ids, source, tool, blocks))
             found = (contract, rows)
             with _MAKING:
                 _MADE[key] = found
@@ -178,6 +181,16 @@ def _rows(blocks: list[tuple[Trust, dict[str, JsonValue]]]) -> Iterator[list[tup
     for place in range(max(len(rows) for _, rows in lists if isinstance(rows, list))):
         parts = [(trust, rows[place]) for trust, rows in lists if isinstance(rows, list) and place < len(rows)]
         yield [(trust, row) for trust, row in parts if isinstance(row, dict)]
+
+
+def _names(
+    ids: tuple[str, ...], source: str, tool: str, blocks: list[tuple[Shown, dict[str, JsonValue]]]
+) -> Iterator[Row]:
+    """The engine's names of the results that an index lists, each a row of its own as beside a result."""
+    lists = [body["rows"] for item, body in blocks if item.trust is not Trust.UNTRUSTED]
+    for row in (row for rows in lists if isinstance(rows, list) for row in rows):
+        if isinstance(row, dict) and isinstance(row.get("artifact_ref"), str):
+            yield row_of(ids, source, tool, (Cell(_ITS_NAME, row["artifact_ref"], Label.SERVER),))
 
 
 def _cells(
