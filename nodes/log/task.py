@@ -1,6 +1,7 @@
 """The task state after a lap: one rewrite per decision, by code (S2)."""
 
 from nodes.log.outcome import Lap
+from state.contract import Effect
 from state.run import RequestContext
 from state.task import (
     KEPT,
@@ -50,7 +51,7 @@ def rewritten(
             "last_outcome": outcome,
             "steps": _steps(task, lap, outcome, done),
             "phase": _phase(lap, outcome),
-            "actions": (*task.actions, *done)[-KEPT:],
+            "actions": _kept((*task.actions, *done)),
             "rejections": (*task.rejections, *_rejections(lap, request))[-KEPT:],
             "questions": _questions(task, outcome, request, proposal_ref),
             "query_refs": tuple(dict.fromkeys((*task.query_refs, *queries))),
@@ -115,6 +116,14 @@ def _actions(lap: Lap, request: RequestContext) -> tuple[ActionDone, ...]:
             )
         )
     return tuple(made)
+
+
+def _kept(actions: tuple[ActionDone, ...]) -> tuple[ActionDone, ...]:
+    """The newest actions; what changed something outlives what only read, however much was read since."""
+    over = len(actions) - KEPT
+    read = [place for place, done in enumerate(actions) if done.effect in (None, Effect.READ)]
+    gone = {*read[: max(0, over)]}
+    return tuple(done for place, done in enumerate(actions) if place not in gone)[-KEPT:]
 
 
 def _rejections(lap: Lap, request: RequestContext) -> tuple[Rejection, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from nodes.pack.budget import Window
 from nodes.pack.drafts import Draft, Drafts
-from nodes.pack.history import CONSTRAINT, constraints, handover, history
+from nodes.pack.history import CONSTRAINT, constraints, handover, history, outcomes
 from nodes.pack.required import (
     capabilities,
     decision_block,
@@ -81,6 +81,7 @@ def make_pack(
         before += constraints(drafts, artifacts, scope, reads.task, policy.history_turns)
         before += handover(drafts, artifacts, scope, reads.task)
         before += history(drafts, artifacts, log, scope, reads.task, policy.history_turns)
+        before += outcomes(drafts, reads.task, contracts)
         before += capabilities(drafts, decision, contracts, scope)
         budget = window.budget_tokens(len(decision.tools) + len(decision.forms))
         refused_tokens = _too_long(reads, scope)

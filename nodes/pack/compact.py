@@ -28,7 +28,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from nodes.pack.drafts import Draft, Drafts
-from nodes.pack.index import indexed
+from nodes.pack.index import changes_tokens, indexed
 from nodes.pack.trail import Trace
 from nodes.pack.utility import left_out
 from state.context import Dropped, DropReason, Kind, Masked, MaskReason, Trust
@@ -96,21 +96,26 @@ def compacted(
     index_part: float = INDEX_PART,
 ) -> Compacted:
     """Traces, oldest first, as a request shows them. `share_tokens` bounds results that no rule keeps whole, `forms`
-    are those that such a result may have, fullest first, and `index_part` of the share lists what is left out."""
+    are those that such a result may have, fullest first, and `index_part` of the share lists what is left out: up to
+    twice as much where so much was changed, since results expire and what was done does not (C1)."""
     allowed = FULL_THEN_LESS if forms is None else forms
-    trail, out = _gone_through(traces, make, share_tokens, allowed)
+    trail, out, left = _gone_through(traces, make, share_tokens, allowed)
     if not out or not index_part:
         return trail
     index_tokens = int(share_tokens * index_part)
     if allowed:
-        trail, out = _gone_through(traces, make, share_tokens - index_tokens, allowed)
-    return trail._replace(drafts=[*indexed(out, make, index_tokens), *trail.drafts])
+        index_tokens = min(max(index_tokens, changes_tokens(traces, make)), 2 * index_tokens)
+        trail, out, left = _gone_through(traces, make, share_tokens - index_tokens, allowed)
+        left += index_tokens
+    # What a rule keeps whole may take more than the share: then the index has what is left of it.
+    return trail._replace(drafts=[*indexed(out, make, min(index_tokens, left)), *trail.drafts])
 
 
 def _gone_through(
     traces: Sequence[Trace], make: Drafts, share_tokens: int, forms: Forms
-) -> tuple[Compacted, list[Trace]]:
-    """The trail within a share, and what of it is left out for want of room alone, both oldest first."""
+) -> tuple[Compacted, list[Trace], int]:
+    """The trail within a share, what of it is left out for want of room alone, both oldest first, and the room that is
+    left, below 0 where a rule kept more whole."""
     latest = max((trace.lap for trace in traces if trace.seen is not None), default=-1)
     left, newer, closed = share_tokens, _Newer(), False
     shown: list[list[Draft]] = []
@@ -139,7 +144,7 @@ def _gone_through(
             masked += [Masked(item_id=name, original_ref=trace.seen.ref, reason=reason) for name in names]
     dropped = [left_out(draft.item, DropReason.OVER_SHARE) for trace in reversed(out) for draft in trace.drafts]
     drafts = [draft for group in reversed(shown) for draft in group]
-    return Compacted(drafts, tuple(reversed(masked)), tuple(dropped)), missed[::-1]
+    return Compacted(drafts, tuple(reversed(masked)), tuple(dropped)), missed[::-1], left
 
 
 def _ruled(

@@ -1,7 +1,10 @@
 """The conversation before this turn: what the user said and what we answered, and what bounds the task (S12, C1)."""
 
+from collections.abc import Container
+
 from nodes.pack.drafts import Draft, Drafts
 from state.context import Kind, Trust
+from state.contract import Effect
 from state.handover import Handover
 from state.ports import Artifacts, DecisionLog
 from state.run import Scope
@@ -67,6 +70,29 @@ def history(
                 )
             )
     return made
+
+
+def outcomes(drafts: Drafts, task: TaskState, tools: Container[str]) -> list[Draft]:
+    """What the turns that no handover covers yet changed, and what was refused in them, which neither question nor
+    answer says (C8). `tools` are the domain's: a call of another has a name that the model made up, and no line of ours
+    repeats it."""
+    shown = {done.index for done in task.turns}
+    changed = [
+        f"- turn {done.turn}: {done.tool}, {done.outcome}, {done.artifact}"
+        for done in task.actions
+        if done.turn in shown and done.effect not in (None, Effect.READ)
+    ]
+    refused = [
+        f"- turn {one.turn}: {one.about if one.about in tools else 'a proposal'}, by rule {one.rule}"
+        f"{f', by {one.by}' if one.by else ''}"
+        for one in task.rejections
+        if one.turn in shown
+    ]
+    lines = [*(["changed:", *changed] if changed else []), *(["refused:", *refused] if refused else [])]
+    if not lines:
+        return []
+    text = "\n".join(["This was done in the turns above.", *lines])
+    return [drafts.text("outcomes", Kind.TASK_STATE, "state://outcomes", Trust.SYSTEM, text)]
 
 
 def handover(drafts: Drafts, artifacts: Artifacts, scope: Scope, task: TaskState) -> list[Draft]:

@@ -23,7 +23,7 @@ _AROUND = 64  # tokens of a block that are not its rows, estimated for choosing 
 def indexed(out: Sequence[Trace], make: Drafts, most_tokens: int) -> list[Draft]:
     """The blocks of an index of these traces, which stand oldest first, within so many tokens; counted."""
     rows = [_row(trace) for trace in out]
-    costs = make.tokens([json.dumps(row) for row in rows])
+    costs = [cost + 1 for cost in make.tokens([json.dumps(row) for row in rows])]
     tools = {trace.seen.tool for trace in out if trace.seen is not None}
     left, kept = most_tokens - _AROUND * len(tools), []
     for place in sorted(range(len(out)), key=lambda place: (_reads(out[place]), -place)):
@@ -37,6 +37,13 @@ def indexed(out: Sequence[Trace], make: Drafts, most_tokens: int) -> list[Draft]
             return made
         kept.pop()
     return []
+
+
+def changes_tokens(traces: Sequence[Trace], make: Drafts) -> int:
+    """What an index of every effect among these traces takes, a little more rather than less."""
+    changes = [trace for trace in traces if trace.seen is not None and not _reads(trace)]
+    rows = make.tokens([json.dumps(_row(trace)) for trace in changes])
+    return sum(rows) + len(rows) + _AROUND * len({_tool(trace) for trace in changes})
 
 
 def _blocks(traces: Sequence[Trace], make: Drafts) -> list[Draft]:
