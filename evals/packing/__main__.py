@@ -1,0 +1,104 @@
+"""`python -m evals.packing`: long runs under each strategy and peer, on the same tasks, at equal budgets.
+
+Results are appended to a file as they come, a line for each run; what the file holds is not run again.
+"""
+
+import json
+import logging
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from evals.packing import agent, recorded
+from evals.packing.agent import ALL, RESERVED_TOKENS, UNCOMPACTED
+from evals.packing.measure import Played
+from evals.packing.plant import Plant
+from evals.packing.table import show
+
+
+def main(
+    strategy: Annotated[
+        list[str] | None, typer.Option(help="Only these: a strategy, `uncompacted`, or a peer by its name.")
+    ] = None,
+    assets: Annotated[int, typer.Option(min=4, help="The plant's size; 260 is about 300 decisions.")] = 260,
+    seed: Annotated[int, typer.Option(help="Which plant.")] = 1,
+    log_words: Annotated[int, typer.Option(min=0, help="How long a page's log is.")] = 400,
+    window: Annotated[int, typer.Option(min=2_048, help="The model's window in tokens.")] = 8_192,
+    recording: Annotated[
+        Path | None, typer.Option(help="The folder of the shared retail data: the recorded run, too.")
+    ] = None,
+    decisions: Annotated[int, typer.Option(min=1, help="Of the recorded run, at least.")] = 300,
+    recording_window: Annotated[int, typer.Option(min=2_048, help="The window of the recorded run.")] = 12_288,
+    peers: Annotated[bool, typer.Option(help="LangChain's ways too (extra `evals`).")] = True,
+    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path(".expediente/packing.jsonl"),
+) -> None:
+    """Run what is asked for and not in the file yet, then show all of it."""
+    if recording is not None and not (recording / "tasks.jsonl").is_file():
+        sys.exit(f"got {recording}, which has no tasks.jsonl; give the folder of the shared retail data")
+    logging.disable(logging.WARNING)
+    jobs = dict(_plant(assets, seed, log_words, window))
+    if peers:
+        jobs |= _peers(assets, seed, log_words, window)
+    if recording is not None:
+        jobs |= _recorded(recording, decisions, recording_window)
+    names = {name.rpartition("|")[2] for name in jobs}
+    unknown = sorted(set(strategy or ()) - names)
+    if unknown:
+        sys.exit(f"got {', '.join(unknown)}; allowed: {', '.join(sorted(names))}")
+    done = _done(out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    console, waiting = Console(), Console(stderr=True)
+    for name, run in jobs.items():
+        if name in done or (strategy and name.rpartition("|")[2] not in strategy):
+            continue
+        with waiting.status(name), tempfile.TemporaryDirectory(prefix="expediente-packing-") as home:
+            done[name] = run(Path(home) / "home")
+        with out.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"name": name, "played": done[name].model_dump(mode="json")}) + "\n")
+    show([done[name] for name in jobs if name in done], console)
+
+
+def _plant(assets: int, seed: int, words: int, window: int) -> Iterator[tuple[str, Callable[[Path], Played]]]:
+    for name in (UNCOMPACTED, *ALL):
+
+        def run(home: Path, name: str = name) -> Played:
+            return agent.played(Plant(seed, assets, words), name, window, home)
+
+        yield f"plant {assets} {seed} {words} {window}|{name}", run
+
+
+def _peers(assets: int, seed: int, words: int, window: int) -> dict[str, Callable[[Path], Played]]:
+    try:
+        from evals.packing import peers
+    except ImportError:
+        sys.exit("the peers need langchain: run `make evals`, or give --no-peers")
+
+    def job(name: str) -> Callable[[Path], Played]:
+        return lambda home: peers.played(Plant(seed, assets, words), name, window, RESERVED_TOKENS)
+
+    return {f"plant {assets} {seed} {words} {window}|{name}": job(name) for name in peers.middlewares(1)}
+
+
+def _recorded(data: Path, decisions: int, window: int) -> dict[str, Callable[[Path], Played]]:
+    tasks = recorded.tasks_of(data)
+
+    def job(name: str) -> Callable[[Path], Played]:
+        return lambda home: recorded.played(tasks, name, window, decisions, data, home)
+
+    return {f"retail {decisions} {window}|{name}": job(name) for name in (UNCOMPACTED, *ALL)}
+
+
+def _done(out: Path) -> dict[str, Played]:
+    if not out.exists():
+        return {}
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    return {line["name"]: Played.model_validate(line["played"]) for line in lines}
+
+
+if __name__ == "__main__":
+    typer.run(main)
