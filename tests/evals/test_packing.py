@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,11 +137,12 @@ def test_the_command_shows_what_its_file_holds_and_runs_nothing_twice(
 ) -> None:
     from evals.packing.__main__ import main
 
-    given = {"assets": 5, "log_words": 5, "window": 4_096, "peers": False, "out": tmp_path / "out.jsonl"}
-    main(strategy=["utility"], **given)  # type: ignore[arg-type]
-    first = (tmp_path / "out.jsonl").read_text()
-    main(strategy=["utility"], **given)  # type: ignore[arg-type]
-    assert (tmp_path / "out.jsonl").read_text() == first
+    out = tmp_path / "out.jsonl"
+    given: dict[str, Any] = {"assets": 5, "log_words": 5, "window": 4_096, "peers": False, "out": out}
+    main(strategy=["utility"], **given)
+    first = out.read_text()
+    main(strategy=["utility"], **given)
+    assert out.read_text() == first
     assert capsys.readouterr().out.count("mean tokens of a request by category") == 2
     with pytest.raises(SystemExit, match="got newest; allowed: category_shares"):
-        main(strategy=["newest"], **given)  # type: ignore[arg-type]
+        main(strategy=["newest"], **given)
