@@ -25,6 +25,7 @@ _PHASES = {
     DecisionKind.PLAN: Phase.PLANNING,
     DecisionKind.ACT: Phase.ACTING,
 }
+_NEWEST_READS = 8  # that stay, however much was changed
 # A plan whose step was refused or failed is over: what follows is a report, not the next step.
 _BREAKS = (LapOutcome.DENIED, LapOutcome.REJECTED, LapOutcome.CALL_FAILED)
 
@@ -119,10 +120,10 @@ def _actions(lap: Lap, request: RequestContext) -> tuple[ActionDone, ...]:
 
 
 def _kept(actions: tuple[ActionDone, ...]) -> tuple[ActionDone, ...]:
-    """The newest actions; what changed something outlives what only read, however much was read since."""
-    over = len(actions) - KEPT
+    """The newest actions; what changed something outlives what only read, but for the newest of that."""
+    over = max(0, len(actions) - KEPT)
     read = [place for place, done in enumerate(actions) if done.effect in (None, Effect.READ)]
-    gone = {*read[: max(0, over)]}
+    gone = {*read[:-_NEWEST_READS][:over]}
     return tuple(done for place, done in enumerate(actions) if place not in gone)[-KEPT:]
 
 

@@ -245,6 +245,20 @@ def test_what_was_done_is_bounded(parts: Parts) -> None:
     assert [action.call_id for action in wrote.task.actions] == [*left, *calls]
 
 
+@pytest.mark.parametrize(
+    ("changes", "kept"),
+    [(20, 20), (KEPT - 8, KEPT - 8), (KEPT, KEPT - 8)],
+    ids=["a change outlives reads", "up to a number", "but for the newest reads"],
+)
+def test_what_was_changed_outlives_what_was_read(parts: Parts, changes: int, kept: int) -> None:
+    old = [ActionDone.model_validate({**FOUND[0].model_dump(), "effect": "write"}) for _ in range(changes)]
+    read = [FOUND[0].model_copy(update={"effect": Effect.READ, "call_id": f"r{n}"}) for n in range(KEPT)]
+    wrote = logged(parts, Search(queries=("q",)), parts.task(actions=(*old, *read)), verdicts=())
+    effects = [action.effect for action in wrote.task.actions]
+    assert (len(effects), effects.count(Effect.WRITE)) == (KEPT, kept)
+    assert wrote.task.actions[-1].call_id == f"r{KEPT - 1}"
+
+
 @pytest.mark.parametrize(("turns", "shown"), [(0, []), (1, [3]), (2, [2, 3]), (9, [1, 2, 3])])
 def test_the_view_of_the_conversation_is_rewritten_whole(parts: Parts, turns: int, shown: list[int]) -> None:
     answers = {n: parts.proposal(Answer(text=f"answer {n}")) for n in (1, 2, 3)}

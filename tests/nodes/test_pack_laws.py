@@ -12,16 +12,18 @@ from hypothesis import strategies as st
 from nodes.pack.budget import Window
 from nodes.pack.drafts import Drafts
 from nodes.pack.scanning import Scans
+from nodes.pack.strategy import STRATEGIES
 from nodes.pack.utility import choose
 from state.context import ContextManifest, DropReason, Kind
 from state.knowledge import Candidate, NotChosen
 from state.policy import UtilityWeights
 from state.spending import count_request
 from state.work import DecisionKind
-from tests.desk import SCOPE
+from tests.desk import POLICY, SCOPE
 from tests.fakes import NOW, CharCounter
 from tests.nodes.packing import Packing
 from tests.nodes.parts import Parts
+from tests.nodes.test_pack_compact import Turn, look, refund
 
 SHARES = st.integers(0, 10).map(lambda tenths: tenths / 10)
 OFFERS = st.fixed_dictionaries(
@@ -101,7 +103,12 @@ def request_bytes() -> bytes:
     decided = {"tools": ("refund", "lookup", "get_invoice"), "examples_limit": 2}
     manifest = packing.manifest(found, excluded, decided=decided)
     plan = packing.manifest(decided={"kind": DecisionKind.PLAN, "tools": ()})
-    texts = [one.model_dump_json().encode() for one in (manifest, plan)]
+    turn = refund(Turn(), "B9")
+    for number in range(8):
+        look(turn, f"B{number % 6}", more="x" * 200)
+    narrow = Window(window_tokens=5_000, reserved_output_tokens=100)
+    trails = [turn.manifest(POLICY.model_copy(update={"strategy": name}), narrow) for name in STRATEGIES]
+    texts = [one.model_dump_json().encode() for one in (manifest, plan, *trails)]
     return b"\n".join([packing.replayed(manifest).canonical_bytes(), packing.replayed(plan).canonical_bytes(), *texts])
 
 
