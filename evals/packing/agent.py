@@ -29,7 +29,7 @@ ALL = {**STRATEGIES, "recursive_summary": RecursiveSummary()}
 RESERVED_TOKENS = 512
 WIDE_TOKENS = 4_000_000
 _BEGUN = datetime(2026, 7, 15, 9, tzinfo=UTC)
-_A_DECISION = timedelta(seconds=61)  # five of them outlive what a result is fresh for
+_A_DECISION_S = 61  # five of them outlive what a result is fresh for
 _CATEGORIES = {
     "user_turn": "assignment",
     "observation": "observations",
@@ -43,8 +43,8 @@ _CATEGORIES = {
 class RunningClock:
     """A clock that goes on with every decision."""
 
-    def __init__(self) -> None:
-        self._now = _BEGUN
+    def __init__(self, decision_s: int = _A_DECISION_S) -> None:
+        self._now, self._decision = _BEGUN, timedelta(seconds=decision_s)
 
     def now(self) -> datetime:
         """The time now."""
@@ -52,7 +52,7 @@ class RunningClock:
 
     def go_on(self) -> None:
         """One decision later."""
-        self._now += _A_DECISION
+        self._now += self._decision
 
 
 class ReaderModel:
@@ -102,9 +102,9 @@ class ReaderModel:
         return dict(sums)
 
 
-def played(plant: Plant, strategy: str, window_tokens: int, home: Path) -> Played:
+def played(plant: Plant, strategy: str, window_tokens: int, home: Path, decision_s: int = _A_DECISION_S) -> Played:
     """The plant's task under a strategy, from the assignment to the report or to the bound on decisions."""
-    meter, clock = Meter(), RunningClock()
+    meter, clock = Meter(), RunningClock(decision_s)
     most = 3 * plant.size
     policy = Policy(
         version="packing-1",

@@ -20,7 +20,7 @@ from nodes.validate.approval import (
 from nodes.validate.case import Allow, Ask, Case, Deny
 from nodes.validate.edit import as_edited, edited_before, refused, stored
 from nodes.validate.opened import Opened, opened_effects
-from nodes.validate.provenance import Past, alike, past_of, rows_of
+from nodes.validate.provenance import Past, alike, in_view, past_of, rows_of
 from nodes.validate.rules import judge
 from nodes.validate.secret import secret_verdict
 from state.checks.binding import arguments_digest, call_digest
@@ -107,7 +107,8 @@ def make_validate(
                 rows = ledger.rows(scope.tenant, scope.thread) if past and _changes(calls) else ()
                 read_body = partial(artifacts.get, scope.tenant)
                 opened = opened_effects(past, reads.request.parent, turn, rows, read_body)
-                read = tuple(seen for one in past if one.turn_index == turn for seen in one.observations)
+                done = (seen for one in past if one.turn_index == turn for seen in one.observations)
+                read = tuple(filter(in_view(_manifest(reads, scope)), done))
                 changed = edited_before(past, turn, read_body)
                 before = past_of(past, turn, contracts, read_body)
                 rows_shown = rows_of(shown, contracts, scope.principal, before)

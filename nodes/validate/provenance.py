@@ -14,7 +14,7 @@ from state.checks.known import Row, echo, known, leaves
 from state.checks.meaning import meaning, plain
 from state.checks.origin import Shown
 from state.checks.quote import unquoted
-from state.context import Trust
+from state.context import ContextManifest, Trust
 from state.contract import Effect, ToolContract
 from state.labels import BY_THE_PRINCIPAL, Label, Opens, Traced
 from state.record import DecisionRecord
@@ -56,6 +56,13 @@ def past_of(
                 effects.add((seen.tool, control_digest(contract, arguments)))
     steered = {seen.artifact_ref for _, seen, trace in reads if any(map(_steers, trace))} | superseded(reads)
     return Past(frozenset(steered), frozenset(echoes), frozenset(effects), sweeps(reads, _steers, read))
+
+
+def in_view(manifest: ContextManifest) -> Callable[[Observation], bool]:
+    """Whether the request shows a result whole. What it only names or sums up may be read again (L9, C7)."""
+    masked = {one.item_id for one in manifest.masked}
+    whole = {item.source for item in manifest.items if item.item_id not in masked}
+    return lambda seen: seen.artifact_ref in whole
 
 
 def rows_of(
