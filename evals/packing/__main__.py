@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 
 from evals.packing import agent, recorded
+from evals.packing.ablations import ABLATIONS
 from evals.packing.agent import ALL, RESERVED_TOKENS, UNCOMPACTED
 from evals.packing.measure import Played
 from evals.packing.plant import Plant
@@ -34,6 +35,7 @@ def main(
     ] = None,
     decisions: Annotated[int, typer.Option(min=1, help="Of the recorded run, at least.")] = 300,
     recording_window: Annotated[int, typer.Option(min=2_048, help="The window of the recorded run.")] = 12_288,
+    ablate: Annotated[bool, typer.Option(help="Also the default without each of its parts.")] = False,
     peers: Annotated[bool, typer.Option(help="LangChain's ways too (extra `evals`).")] = True,
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path(".expediente/packing.jsonl"),
 ) -> None:
@@ -46,6 +48,8 @@ def main(
         jobs |= _peers(assets, seed, log_words, window)
     if recording is not None:
         jobs |= _recorded(recording, decisions, recording_window)
+    if not ablate:
+        jobs = {name: run for name, run in jobs.items() if name.rpartition("|")[2] not in ABLATIONS}
     names = {name.rpartition("|")[2] for name in jobs}
     unknown = sorted(set(strategy or ()) - names)
     if unknown:

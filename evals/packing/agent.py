@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from evals.bench.subject import PRINCIPAL, ConstantSearch, NoEmbedder
+from evals.packing.ablations import ABLATIONS
 from evals.packing.measure import Meter, Played, Probe
 from evals.packing.plant import DENIED, READ, REPLACE, Plant, not_sealed, owns, tools
 from evals.packing.reader import READ_RESULT, Step, next_step
@@ -25,7 +26,7 @@ from state.spending import count_request
 from state.work import DecisionKind, DecisionSpec, Form, Route
 
 UNCOMPACTED = "uncompacted"
-ALL = {**STRATEGIES, "recursive_summary": RecursiveSummary()}
+ALL = {**STRATEGIES, "recursive_summary": RecursiveSummary(), **ABLATIONS}
 RESERVED_TOKENS = 512
 WIDE_TOKENS = 4_000_000
 _BEGUN = datetime(2026, 7, 15, 9, tzinfo=UTC)

@@ -17,20 +17,20 @@ from nodes.pack.trail import Trace
 from state.context import Kind, Trust
 from state.contract import Effect
 
-_AROUND = 64  # tokens of a block that are not its rows, estimated for choosing them
+_AROUND = 96  # tokens of a block that are not its rows, rather too many: what is changed is to find room
 
 
 def indexed(out: Sequence[Trace], make: Drafts, most_tokens: int) -> list[Draft]:
     """The blocks of an index of these traces, which stand oldest first, within so many tokens; counted."""
     rows = [_row(trace) for trace in out]
     costs = [cost + 1 for cost in make.tokens([json.dumps(row) for row in rows])]
-    tools = {trace.seen.tool for trace in out if trace.seen is not None}
-    left, kept = most_tokens - _AROUND * len(tools), []
+    left, kept, tools = most_tokens, list[int](), set[str]()
     for place in sorted(range(len(out)), key=lambda place: (_reads(out[place]), -place)):
-        left -= costs[place]
+        left -= costs[place] + (_AROUND if _tool(out[place]) not in tools else 0)
         if left < 0:
             break
         kept.append(place)
+        tools.add(_tool(out[place]))
     while kept:
         made = make.counted(_blocks([out[place] for place in sorted(kept)], make))
         if sum(draft.item.token_count for draft in made) <= most_tokens:

@@ -139,6 +139,26 @@ def test_under_every_strategy_the_budget_holds_and_a_call_has_one_result_at_most
     assert bool(listed) <= bool(gone)
 
 
+INDEXED = sorted(set(STRATEGIES) - {"sliding_window"})
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    changes=st.sets(st.integers(0, 15), max_size=4),
+    size=st.integers(0, 900),
+    strategy=st.sampled_from(INDEXED),
+)
+def test_what_was_changed_is_shown_or_listed_however_much_was_read_since(
+    changes: set[int], size: int, strategy: str
+) -> None:
+    turn = Turn()
+    for number in range(16):
+        refund(turn, f"C{number}") if number in changes else look(turn, f"B{number}", more="x" * size)
+    manifest = turn.manifest(by(strategy), Window(window_tokens=8_000, reserved_output_tokens=100))
+    content = Packing(turn.parts).replayed(manifest).messages[1].content
+    assert all(f'toolrun://req-0/c{number}"' in content for number in changes)
+
+
 CONTRACT = ToolContract(
     name="lookup",
     description="",
