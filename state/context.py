@@ -123,7 +123,7 @@ class MaskReason(StrEnum):
     REPEATED = "repeated"
     EMPTY = "empty"
     SUMMARISED = "summarised"
-    OVER_SHARE = "over_share"
+    OVER_SHARE = "over_share"  # in manifests of earlier releases
 
 
 class Masked(Value):

@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nodes.pack.compact import FULL_THEN_LESS, INDEX_PART, Compacted, Forms, compacted
+from nodes.pack.compact import FULL_THEN_LESS, INDEX_PART, WHOLE_ONLY, Compacted, Forms, compacted
 from nodes.pack.drafts import Drafts
 from nodes.pack.strategy import Strategy, Utility
 from nodes.pack.trail import Trace
-from state.context import MaskReason
 from state.policy import Policy
 
 
@@ -24,12 +23,7 @@ class Without(Utility):
         return compacted(traces, make, share_tokens, self.forms, self.index_part)
 
 
-def _but(left: MaskReason) -> Forms:
-    return tuple(form for form in FULL_THEN_LESS if form[0] is not left)
-
-
 ABLATIONS: Mapping[str, Strategy] = {
     "without index": Without(index_part=0),
-    "without summaries": Without(forms=_but(MaskReason.SUMMARISED)),
-    "without names": Without(forms=_but(MaskReason.OVER_SHARE)),
+    "without summaries": Without(forms=WHOLE_ONLY),
 }

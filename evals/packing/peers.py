@@ -50,6 +50,10 @@ def _text(message: BaseMessage) -> str:
     return "\n".join([str(message.content), *(json.dumps(call) for call in calls)])
 
 
+class _Bound(Exception):
+    """A run has made as many decisions as ours may make."""
+
+
 class MeasuredReader(InProcessModel):
     """The reader as a chat model: each call is measured, then answered from the text of its messages alone."""
 
@@ -135,6 +139,8 @@ def played(plant: Plant, peer: str, window_tokens: int, reserved_tokens: int) ->
     report = ""
 
     def taken(messages: list[BaseMessage], offered: ToolDefinitions) -> str:
+        if len(meter.asked) == most:
+            raise _Bound
         text = "\n".join(_text(message) for message in messages)
         stable = str(messages[0].content).encode() + b"".join(definitions)
         meter.take(
@@ -153,8 +159,8 @@ def played(plant: Plant, peer: str, window_tokens: int, reserved_tokens: int) ->
     started = time.perf_counter()
     asked: Any = {"messages": [HumanMessage(content=plant.assignment)]}
     try:
-        report = str(agent.invoke(asked, {"recursion_limit": most * 4})["messages"][-1].content)
-    except RecursionError:
+        report = str(agent.invoke(asked, {"recursion_limit": most * 10})["messages"][-1].content)
+    except _Bound:
         report = ""
     return Played(
         strategy=peer,

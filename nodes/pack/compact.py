@@ -10,10 +10,10 @@ and the original stays addressable (C7). The rules are asked in order, the first
 | changed_since | a read of what an effect changed later | the name alone: what was read is no longer so |
 | repeated | a read whose very call was made again later | the name alone, with where the newer one stands |
 | empty | nothing was found | the name alone |
-| share | everything else, the newest first | whole while the share has room, then its summary, then its name |
+| share | everything else, the newest first | whole while the share has room, then its summary |
 
-What not even a name has room for is left out, call and result together, and so is all that is older. A part of the
-share is the index of what is left out; the record chain has all of it. A strategy (B3) may allow fewer forms and give
+What has no room for that is left out, call and result together, and so is all that is older. A part of the share is the
+index of what is left out; the record chain has all of it. A strategy (B3) may allow fewer forms and give
 the index another part; the rules before `share` hold under each.
 
 The summary is what code takes out of a result, the same whenever it is made: the fields of the system of record, each
@@ -135,7 +135,7 @@ def _gone_through(
             closed = closed or tokens > left or not drafts
             out.append(trace)
             # What was read again, or is no longer so, is not worth finding again.
-            missed += [trace] if reason in (None, MaskReason.OVER_SHARE) else []
+            missed += [trace] if reason in (None, MaskReason.SUMMARISED) else []
             continue
         left -= tokens
         shown.append(drafts)
@@ -150,7 +150,7 @@ def _gone_through(
 def _ruled(
     one: _Shown, make: Drafts, left: int, forms: Forms, closed: bool
 ) -> tuple[list[Draft], MaskReason | None, bool]:
-    """The form that the first rule gives, without one the fullest that the share has room for, at last the name; and
+    """The form that the first rule gives, without one the fullest that the share has room for, else the last; and
     whether it is shown whatever room is left."""
     for holds, reason, form in _RULES:
         if holds(one):
@@ -244,4 +244,4 @@ _RULES: tuple[tuple[Callable[[_Shown], bool], MaskReason | None, _Form], ...] = 
 )
 
 WHOLE_ONLY: Forms = ((None, _whole),)
-FULL_THEN_LESS: Forms = (*WHOLE_ONLY, (MaskReason.SUMMARISED, _summary), (MaskReason.OVER_SHARE, _name))
+FULL_THEN_LESS: Forms = (*WHOLE_ONLY, (MaskReason.SUMMARISED, _summary))

@@ -34,7 +34,7 @@ class Utility:
     """The default (C6): the run's own trail is held to a share, and candidates are chosen into all that remains."""
 
     def trail(self, traces: Sequence[Trace], make: Drafts, budget_tokens: int, policy: Policy) -> Compacted:
-        """Newest first: whole, else a summary, else a name, else a row of the index."""
+        """Newest first: whole, else a summary, else a row of the index."""
         return compacted(traces, make, int(budget_tokens * policy.observation_share))
 
     def earlier_tokens(self, budget_tokens: int) -> int:

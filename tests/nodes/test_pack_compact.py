@@ -129,7 +129,7 @@ def with_share(share: float) -> Policy:
     return POLICY.model_copy(update={"observation_share": share})
 
 
-def test_within_the_share_the_newest_are_whole_then_summarised_then_named() -> None:
+def test_within_the_share_the_newest_are_whole_then_summarised_then_left_out() -> None:
     turn = Turn()
     for number in range(8):
         look(turn, f"B{number}", memo="y" * 400, **{f"part_{part}": "x" * 400 for part in range(6)})
@@ -137,8 +137,8 @@ def test_within_the_share_the_newest_are_whole_then_summarised_then_named() -> N
     manifest = turn.manifest(with_share(0.089))
     out, masked = {one.item_id for one in manifest.dropped}, reasons(manifest)
     forms = ["out" if name in out else masked.get(name, "whole") for name in (f"{n}-c{n}" for n in range(8))]
-    assert forms == sorted(forms, key=("out", "over_share", "summarised", "whole").index)
-    assert set(forms) == {"out", "over_share", "summarised", "whole"}
+    assert forms == sorted(forms, key=("out", "summarised", "whole").index)
+    assert set(forms) == {"out", "summarised", "whole"}
     manifest = turn.manifest(with_share(0.000_1))
     assert {one.reason.value for one in manifest.dropped} == {"over_share"}
     assert [item.item_id for item in manifest.items if item.kind == "tool" and "c" in item.item_id][-2:] == [

@@ -32,7 +32,7 @@ def by(strategy: str, **more: Any) -> Policy:
 
 
 def forms_of(turn: Turn, strategy: str) -> str:
-    """One letter for each call, oldest first: Whole, Summarised, Name, Index row, gone (-)."""
+    """One letter for each call, oldest first: Whole, Summarised, Index row, gone (-)."""
     manifest = turn.manifest(by(strategy), NARROW)
     request = Packing(turn.parts).replayed(manifest).messages[1].content
     listed = {
@@ -43,7 +43,7 @@ def forms_of(turn: Turn, strategy: str) -> str:
     }
     masked = {one.item_id: one.reason.value for one in manifest.masked}
     out = {one.item_id for one in manifest.dropped}
-    letters = {"summarised": "S", "over_share": "N"}
+    letters = {"summarised": "S"}
     return "".join(
         ("I" if str(n) in listed else "-") if f"{n}-c{n}" in out else letters.get(masked.get(f"{n}-c{n}", ""), "W")
         for n in range(turn.laps)
@@ -60,9 +60,9 @@ def ten_looks() -> Turn:
 @pytest.mark.parametrize(
     ("strategy", "expected"),
     [
-        ("utility", "IIIIIIINWW"),
-        ("category_shares", "IIIIIIINWW"),
-        ("fixed_reservations", "IIIIIINNNW"),
+        ("utility", "IIIIIIIIWW"),
+        ("category_shares", "IIIIIIIIWW"),
+        ("fixed_reservations", "IIIIIIIIIW"),
         ("sliding_window", "-------WWW"),
         ("external_memory", "IIIIIIIIIW"),
     ],
