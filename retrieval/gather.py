@@ -11,7 +11,7 @@ from retrieval.long_question import PartHits, Readings
 from retrieval.parts import parts
 from retrieval.ranking import Ranking
 from retrieval.short_question import ShortReadings
-from state.knowledge import Excluded
+from state.knowledge import HINT, Excluded
 from state.run import Access
 from state.search import Found, Index, Lexical, Reranker
 
@@ -53,7 +53,8 @@ class Searcher:
     def gather(self, asked: Mapping[str, float], access: Access, k: int, hops: int = 0) -> Gathered:
         """The k chunks that say most about some texts, each text with its weight from 0 to 1.
 
-        A chunk that several texts find keeps its best relevance. With `hops` the documents that the best chunks name
+        A chunk that several texts find keeps its best relevance; where that is due to a text of less than full weight,
+        `scores` has the weight as `hint`. With `hops` the documents that the best chunks name
         are followed, so many times at most (`retrieval.hops`). The access stands before every ranking: what comes
         here was found under it. Raises AccessUnknown, StoreUnavailable.
         """
@@ -61,6 +62,8 @@ class Searcher:
         best: dict[str, Fused] = {}
         for read, weight in reads:
             for one in read.reading.ranked(weight, self.ranking):
+                if weight < 1:
+                    one = one.model_copy(update={"scores": {**one.scores, HINT: weight}})
                 held = best.get(one.chunk.chunk_id)
                 if held is None or order(one) < order(held):
                     best[one.chunk.chunk_id] = one

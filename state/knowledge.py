@@ -6,6 +6,9 @@ from state.context import Classification, DropReason, Kind, Span, Trust
 from state.value import Value
 
 
+HINT = "hint"  # the score that a candidate has where a hint found it, and not the question: the hint's weight
+
+
 class Chunk(Value):
     """A piece of one document version, cut on section and paragraph boundaries.
 

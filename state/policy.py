@@ -10,13 +10,15 @@ from state.value import Ruled, Value
 
 
 class UtilityWeights(Value):
-    """One weight per named feature of a candidate's utility (B2)."""
+    """One weight per named feature of a candidate's utility (B2). `diversity` weighs in whose turn it is: at 0 a source
+    may speak as often as it likes, at 1 each speaks once before any speaks twice."""
 
     relevance: float = 1.0
     authority: float = 1.0
     freshness: float = 1.0
     redundancy: float = 1.0
     injection_risk: float = 1.0
+    diversity: float = Field(default=0.3, ge=0, le=1)
 
 
 class Retention(Value):

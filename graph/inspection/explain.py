@@ -8,7 +8,7 @@ from graph.inspection.finding import NoSuchDecision, decision_of
 from state.context import ContextItem, ContextManifest, Dropped, DropReason, MaskReason
 from state.value import Value
 
-_FEATURES = ("relevance", "authority", "freshness", "redundancy", "injection_risk")
+_FEATURES = ("relevance", "authority", "freshness", "redundancy", "injection_risk", "crowding")
 _RULES = {
     DropReason.OVER_BUDGET: "its tokens were more than the budget left at its turn",
     DropReason.UTILITY_NOT_POSITIVE: "its utility is not above 0: it never enters, whatever room is left",

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nodes.pack.drafts import Draft
 from nodes.pack.scanning import Scans
 from state.context import ContextItem, Dropped, DropReason, Kind
-from state.knowledge import Candidate
+from state.knowledge import HINT, Candidate
 from state.policy import UtilityWeights
 
 _SAME = 0.5  # word overlap from which a text counts as saying the same again
@@ -28,6 +29,7 @@ def choose(
     budget_tokens: int,
     limits: dict[Kind, int],
     scans: Scans,
+    standing: Sequence[Draft] = (),
 ) -> Chosen:
     """Choose by utility within a budget in tokens and a number per kind.
 
@@ -36,19 +38,22 @@ def choose(
     ties go to fewer tokens, then to the smaller id. injection_risk is the share of a text that no reader sees, and what
     signs of an injection cost: at a weight of 1 never more than half of what the text is worth, so that a clean page
     that talks of "system:" stays in. Like redundancy it is looked at when a text has its turn, and moves no turn.
+
+    Turns go by relevance x authority x freshness, and by one thing more, diversity: of each source the best text goes
+    first, and its further ones come behind every other source that the question finds and that is worth nearly as much
+    as the best of all (at a weight of .3: seven tenths of it); what a hint alone found is about something else, and
+    waits with them. So many texts of one document do not crowd out the other that contradicts it, and what is worth
+    much less gets no place for being another one. `standing` are texts that are in already: what repeats
+    them is redundant.
     """
-    open_ = sorted(
-        candidates,
-        key=lambda pair: (-_worth(pair[0], weights), pair[1].item.token_count, pair[0].item_id, pair[0].ref),
-    )
+    open_ = _in_turn(candidates, weights)
     chosen: list[Draft] = []
-    words: list[frozenset[str]] = []
+    words = [_words(draft.text) for draft in standing]
     dropped: list[Dropped] = []
     left, room = budget_tokens, dict(limits)
-    for rank, (candidate, draft) in enumerate(open_, start=1):
+    for rank, (candidate, draft, worth, crowding) in enumerate(open_, start=1):
         # What was true at its turn: `agent explain` tells it (M5).
-        turn = {"rank": rank, "left_tokens": left}
-        worth = _worth(candidate, weights)
+        turn = {"rank": rank, "left_tokens": left, "crowding": crowding}
         if room.get(candidate.kind, 0) <= 0 and worth > 0:
             # No place is left: what its text repeats or hides is not looked at.
             dropped.append(left_out(_scored(candidate, draft, **turn, utility=worth).item, DropReason.OVER_LIMIT))
@@ -81,6 +86,35 @@ def left_out(item: ContextItem, reason: DropReason) -> Dropped:
         scores=item.provenance.scores,
         reason=reason,
     )
+
+
+class _Turn(NamedTuple):
+    """A candidate in the order of its turn; `crowding` is by how much its turn fell behind its worth."""
+
+    candidate: Candidate
+    draft: Draft
+    worth: float
+    crowding: float
+
+
+def _in_turn(candidates: Sequence[tuple[Candidate, Draft]], weights: UtilityWeights) -> list[_Turn]:
+    """Candidates, the first turn first. What is chosen moves no turn, so that more room changes no order."""
+    by_worth = sorted(
+        (_Turn(candidate, draft, _worth(candidate, weights), 0.0) for candidate, draft in candidates),
+        key=lambda turn: (-turn.worth, turn.draft.item.token_count, turn.candidate.item_id, turn.candidate.ref),
+    )
+    near: dict[Kind, float] = {}
+    heard: set[tuple[Kind, str]] = set()
+    turns: list[tuple[float, _Turn]] = []
+    for turn in by_worth:
+        kind, source = turn.candidate.kind, turn.candidate.source.partition("#")[0]
+        most = near.setdefault(kind, turn.worth * (1 - weights.diversity))
+        waits = (kind, source) in heard or HINT in turn.candidate.scores
+        counted = min(turn.worth, most) if waits else turn.worth
+        heard.add((kind, source))
+        turns.append((counted, turn._replace(crowding=turn.worth - counted)))
+    # Stable: of those that count alike the first of its source, then the one worth more.
+    return [turn for _, turn in sorted(turns, key=lambda pair: (-pair[0], pair[1].crowding > 0))]
 
 
 def _worth(candidate: Candidate, weights: UtilityWeights) -> float:

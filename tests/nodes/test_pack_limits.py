@@ -75,6 +75,7 @@ def test_what_is_left_out_keeps_id_version_scores_and_no_text(parts: Parts) -> N
             # No place was left: what it repeats or hides was not looked at.
             scores={
                 "rank": 3,
+                "crowding": 0.0,
                 "left_tokens": manifest.budget_tokens - sum(item.token_count for item in manifest.items),
                 "relevance": 0.7,
                 "authority": 1.0,

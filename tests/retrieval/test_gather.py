@@ -107,6 +107,12 @@ def test_a_reranker_moves_what_was_found(desk: Library, question: str) -> None:
     assert "t2" not in favours.read
 
 
+def test_what_a_hint_alone_found_says_so(desk: Library) -> None:
+    gathered = Searcher(desk.index, desk.lexical).gather({"green lift": 1.0, "travel card": 0.6}, access(), 10)
+    hints = {one.chunk.document_id: one.scores.get("hint") for one in gathered.fused if one.relevance > 0.3}
+    assert hints == {"lift": None, "freeze": 0.6, "card": 0.6}
+
+
 def test_a_reranker_without_weight_changes_nothing(desk: Library) -> None:
     plain = Searcher(desk.index, desk.lexical).gather({"travel card": 1.0}, access(), 10)
     ranking = Ranking(rerank=0)
