@@ -136,6 +136,7 @@ def make_retrieve(
             relevance=fused.relevance,
             authority=chunk.authority,
             scores=fused.scores,
+            states=chunk.states,
         )
 
     def _memories(

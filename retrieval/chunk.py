@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from retrieval.blocks import Block, markdown_blocks, plain_blocks
 from retrieval.document import Document, title_of
+from retrieval.faults import BrokenDocument
 from state.canonical import digest
 from state.context import Span
 from state.knowledge import Chunk
@@ -31,11 +32,7 @@ def chunk_document(document: Document, generation: str, limit_chars: int = LIMIT
     A chunk has at most `limit_chars` characters, save where code or a table row is longer than that. `text` is the
     original's text at `span`; a chunk that begins inside a table has the table's header before it.
     """
-    blocks: Sequence[Block]
-    if document.file.endswith(".txt"):
-        blocks = [*plain_blocks(document.text, document.body_start, limit_chars)]
-    else:
-        blocks = markdown_blocks(document.text, document.body_start, limit_chars)
+    blocks = _blocks(document, limit_chars)
     title = title_of(document, next((block.heading for block in blocks if block.heading), None))
     pieces = [
         (section, ordinal, span)
@@ -61,9 +58,20 @@ def chunk_document(document: Document, generation: str, limit_chars: int = LIMIT
             authority=front.authority,
             effective_from=front.effective_from,
             effective_to=front.effective_to,
+            states=front.states.get(section.slug, {}),
         )
         for place, (section, ordinal, run) in enumerate(pieces)
     )
+
+
+def check_states(document: Document) -> None:
+    """Raises BrokenDocument where a document declares facts of a section that it does not have."""
+    if not document.front.states:
+        return
+    slugs = [section.slug for section in _sections(_blocks(document, LIMIT_CHARS))]
+    unknown = [slug for slug in document.front.states if slug not in slugs]
+    if unknown:
+        raise BrokenDocument(document.file, f"states: got the section {unknown[0]!r:.80}; it has {', '.join(slugs)}")
 
 
 def generation_of(document: Document, recipe: str) -> str:
@@ -72,6 +80,12 @@ def generation_of(document: Document, recipe: str) -> str:
     The front matter counts by itself: who may read a document need not stand in its text.
     """
     return digest([document.front.model_dump(mode="json"), document.text, document.body_start, recipe])[:16]
+
+
+def _blocks(document: Document, limit_chars: int) -> Sequence[Block]:
+    if document.file.endswith(".txt"):
+        return [*plain_blocks(document.text, document.body_start, limit_chars)]
+    return markdown_blocks(document.text, document.body_start, limit_chars)
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:

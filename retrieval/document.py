@@ -14,6 +14,7 @@ from yaml.reader import ReaderError
 from retrieval.access import ALWAYS
 from retrieval.faults import BrokenDocument
 from state.context import Classification
+from state.stated import Facts
 from state.value import Value
 
 MAX_ID_CHARS = 200
@@ -65,7 +66,9 @@ class FrontMatter(Value):
     """The keys a document may carry. `tenant` must be given: a forgotten one would publish to everyone.
 
     `acl` lists groups; left out, everyone of the tenant may read. `supersedes` names older versions of the same
-    id (`v6`), or of another document (`runbook/old-keys@v2`). Unknown keys are refused: a misspelt `acl` must not pass.
+    id (`v6`), or of another document (`runbook/old-keys@v2`). `states` declares facts as values, by the address of the
+    section that states them: `{deliveries: {delivery_retries: 8}}`; where two documents differ there, both are shown.
+    Unknown keys are refused: a misspelt `acl` must not pass.
     """
 
     id: DocumentId
@@ -80,6 +83,7 @@ class FrontMatter(Value):
     language: str = "en"
     classification: Classification = Classification.INTERNAL
     authority: float = Field(default=0.5, ge=0, le=1)
+    states: dict[str, Facts] = Field(default={}, exclude_if=lambda states: not states)
 
 
 class Document(Value):

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from retrieval.chunk import check_states
 from retrieval.document import Document, refuse_too_large
 from retrieval.faults import BrokenDocument, CorpusMissing
 from retrieval.formats import SIDECAR, SUFFIXES, described_by, max_bytes, may_have_sidecar, parse_document, suffix_of
@@ -69,6 +70,7 @@ def contents(path: Path, intake: Intake | None) -> Contents:
             document = (
                 parse_document(file, raw, beside) if intake is None else intake.document(file, raw, root.name, beside)
             )
+            check_states(document)
             by_id.setdefault(document.front.id, []).append(document)
         except BrokenDocument as fault:
             broken.append(Broken(file=fault.file, reason=fault.reason))

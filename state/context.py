@@ -27,6 +27,8 @@ class Trust(StrEnum):
     UNTRUSTED = "untrusted"  # everything else: documents, third-party fields, model-made text
 
 
+CONFLICT = "conflict"  # the scheme of a block that shows the sides of a conflict (S11)
+
 # Whose texts are scanned for signs of an injection and for personal data (X8).
 SCANNED = (Trust.USER, Trust.UNTRUSTED)
 
@@ -74,6 +76,12 @@ class ContextItem(Value):
     token_count: int
     ref: str
     provenance: Provenance
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The sources that disagree, of a block that shows a conflict; nothing that was retrieved has any."""
+        shows = self.kind is Kind.EVIDENCE and self.source.startswith(f"{CONFLICT}://")
+        return self.provenance.derived_from if shows else ()
 
 
 class DropReason(StrEnum):

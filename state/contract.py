@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue
 from state.canonical import digest
 from state.checks.schema import check_closed, check_schema
 from state.labels import Argument, Label, Opens
+from state.stated import FactName
 from state.value import Ruled, Value
 
 
@@ -75,7 +76,8 @@ class OutputField(Value):
     read. `identifies` names the kind of thing whose id or name the field holds; `most` and `least` are the words that
     order by it (`largest`, `oldest`), `counted` what its rows are called where a user asks who has the most of them
     (`message`). With a `json_schema`, which refers to nothing, the field is checked; `required` ones have to be there
-    in every result that is not empty.
+    in every result that is not empty. `states` names the fact whose value it holds (state.stated): where another
+    source states another value, both are shown.
     """
 
     name: Annotated[str, AfterValidator(_not_reserved)]
@@ -90,6 +92,7 @@ class OutputField(Value):
     counted: tuple[str, ...] = ()
     json_schema: Annotated[Schema | None, AfterValidator(_alone)] = None
     required: bool = False
+    states: FactName | None = Field(default=None, exclude_if=lambda name: name is None)
 
     @property
     def label(self) -> Label:

@@ -3,8 +3,8 @@
 from pydantic import AwareDatetime, Field
 
 from state.context import Classification, DropReason, Kind, Span, Trust
+from state.stated import Facts
 from state.value import Value
-
 
 HINT = "hint"  # the score that a candidate has where a hint found it, and not the question: the hint's weight
 
@@ -13,6 +13,7 @@ class Chunk(Value):
     """A piece of one document version, cut on section and paragraph boundaries.
 
     `source` is its citable address, `runbook/api-keys@v7#revoked-keys`; `span` counts characters of the original.
+    `states` are the facts that the document declares of this section.
     """
 
     chunk_id: str
@@ -31,6 +32,7 @@ class Chunk(Value):
     authority: float = Field(default=0.5, ge=0, le=1)
     effective_from: AwareDatetime
     effective_to: AwareDatetime | None = None
+    states: Facts = Field(default={}, exclude_if=lambda states: not states)
 
 
 class Hit(Value):
@@ -68,6 +70,7 @@ class Candidate(Value):
     authority: float = Field(default=0.5, ge=0, le=1)
     freshness: float = Field(default=1.0, ge=0, le=1)
     scores: dict[str, float] = {}
+    states: Facts = Field(default={}, exclude_if=lambda states: not states)
 
 
 class NotChosen(Value):

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from state.canonical import digest
 from state.checks.hidden import visible
-from state.context import ContextItem, Kind, RequestSettings, Trust
+from state.context import CONFLICT, ContextItem, Kind, RequestSettings, Trust
 from state.request import Message, Request, ToolSpec
 from state.value import Value
 
@@ -37,6 +37,7 @@ _TAGS_BY_SCHEME = {
     "capability": "capability",
     "decision": "decision",
     "index": "index",
+    CONFLICT: "conflict",
 }
 _TAGS_BY_KIND = {
     Kind.INSTRUCTION: "example",
@@ -76,7 +77,7 @@ def block(item: ContextItem, text: str) -> str:
     if in_instructions(item):
         return f'<section name="{html.escape(item.item_id)}">\n{text}\n</section>'
     tag = _TAGS_BY_KIND[item.kind]
-    if item.kind not in _RETRIEVED:
+    if item.kind not in _RETRIEVED or item.sides:
         tag = _TAGS_BY_SCHEME.get(scheme(item.source), tag)
     attributes = {"id": item.item_id, "source": item.source, "trust": item.trust.value}
     if item.version:

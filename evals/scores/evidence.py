@@ -22,7 +22,7 @@ def recall(case: Case, played: Played) -> Score | None:
 def precision(case: Case, played: Played) -> Score | None:
     """The share of evidence in the requests that somebody labelled as belonging there."""
     wanted = {*case.required_evidence, *case.helpful_evidence}
-    present = [item.source for item in items(played) if item.kind is Kind.EVIDENCE]
+    present = [item.source for item in items(played) if item.kind is Kind.EVIDENCE and not item.sides]
     if not wanted or not present:
         return None
     other = [source for source in present if source not in wanted]
@@ -38,6 +38,8 @@ def _stale(case: Case, played: Played, world: World) -> Iterator[str]:
     """Judged at the time of each request: what was found before a long wait may have ended meanwhile."""
     found: list[str] = []
     for item, at in shown(played):
+        if item.sides:  # our own block about what is judged itself
+            continue
         document = item.source.partition("#")[0]
         stale = item.source in case.stale_evidence or document in case.stale_evidence
         if stale or not world.in_force(item.provenance.tenant, document, at):

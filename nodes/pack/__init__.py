@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from nodes.pack.budget import Window
+from nodes.pack.conflict import Disputed, disputed, settled
 from nodes.pack.drafts import Draft, Drafts
 from nodes.pack.history import CONSTRAINT, constraints, handover, history, outcomes
 from nodes.pack.required import (
@@ -18,7 +19,7 @@ from nodes.pack.sufficiency import assert_own, missing
 from nodes.pack.trail import this_turn
 from nodes.pack.utility import Chosen, choose, left_out
 from retrieval.examples import Examples
-from state.context import ContextManifest, Dropped, DropReason, Kind, Packed, RequestSettings, Trust
+from state.context import ContextManifest, Dropped, DropReason, Kind, MaskReason, Packed, RequestSettings, Trust
 from state.contract import ToolContract
 from state.domain import Example, Section
 from state.knowledge import Candidate, Snapshot
@@ -91,24 +92,37 @@ def make_pack(
         strategy = by_version[policy.version]
         own = strategy.trail(traces, drafts, budget, policy)
         before, refused = _admitted([*drafts.counted(before), *own.drafts], decision)
+        snapshot = Snapshot.model_validate_json(texts[reads.candidates]) if reads.candidates else None
+        candidates = _candidates(drafts, snapshot, decision)
+        stale = {one.item_id for one in own.masked if one.reason is MaskReason.CHANGED_SINCE}
+        current = [trace for trace in traces if trace.drafts[0].item.item_id not in stale]
         after = drafts.counted([decision_block(drafts, decision, reads.task.steps)])
 
         fixed = sum(draft.item.token_count for draft in (*head, *after))
         before, old = _shortened(before, request.turn_index, budget - fixed, strategy.earlier_tokens(budget))
         required = fixed + sum(draft.item.token_count for draft in before)
+
+        def chosen_of(
+            open_: Sequence[tuple[Candidate, Draft]], room: int, places: dict[Kind, int], held: Sequence[Draft]
+        ) -> Chosen:
+            return choose(open_, policy.weights, room, places, scans, held)
+
+        def dispute(found: Sequence[Candidate], shown: frozenset[str]) -> Disputed:
+            return disputed(drafts, policy, current, contracts, found, shown)
+
+        assert_own(scope.tenant, [draft.item for draft in (*head, *before, *(pair[1] for pair in candidates))])
+        limits = {Kind.EVIDENCE: decision.evidence_limit, Kind.MEMORY: decision.memory_limit}
+        trail_tokens = sum(draft.item.token_count for draft in own.drafts)
+        room = min(budget - required, strategy.retrieved_tokens(budget, trail_tokens))
+        found = settled(candidates, limits, room, chosen_of, dispute)
+        before += [*found.conflicts, *found.sides]
+        required += found.required_tokens
         if refused_tokens is not None and required < refused_tokens:
             budget = max(budget, required)  # what is required stays whole, and is less than what was refused
         if decision.kind is not DecisionKind.CLOSE and required > budget:
             return Writes(manifest=Packed(ref=None, failure="does_not_fit", missing=(f"{required - budget} tokens",)))
 
-        snapshot = Snapshot.model_validate_json(texts[reads.candidates]) if reads.candidates else None
-        candidates = _candidates(drafts, snapshot, decision)
-        assert_own(scope.tenant, [draft.item for draft in (*head, *before, *(pair[1] for pair in candidates))])
-        limits = {Kind.EVIDENCE: decision.evidence_limit, Kind.MEMORY: decision.memory_limit}
-        trail_tokens = sum(draft.item.token_count for draft in own.drafts)
-        room = min(budget - required, strategy.retrieved_tokens(budget, trail_tokens))
-        chosen = choose(candidates, policy.weights, room, limits, scans)
-        selected, rendered, total = _fitted(chosen, head, before, after, window.input_tokens())
+        selected, rendered, total = _fitted(found.chosen, head, before, after, window.input_tokens())
         if decision.kind is not DecisionKind.CLOSE and total > window.input_tokens():
             over = total - window.input_tokens()
             return Writes(manifest=Packed(ref=None, failure="does_not_fit", missing=(f"{over} tokens",)))

@@ -20,7 +20,7 @@ from nodes.validate.approval import (
 from nodes.validate.case import Allow, Ask, Case, Deny
 from nodes.validate.edit import as_edited, edited_before, refused, stored
 from nodes.validate.opened import Opened, opened_effects
-from nodes.validate.provenance import Past, alike, in_view, past_of, rows_of
+from nodes.validate.provenance import Past, alike, disputes, past_of, rows_of, seen_whole, shows_values
 from nodes.validate.rules import judge
 from nodes.validate.secret import secret_verdict
 from state.checks.binding import arguments_digest, call_digest
@@ -35,7 +35,6 @@ from state.node import Node
 from state.policy import Policy, effective
 from state.ports import Artifacts, Clock, DecisionLog, Ledger, Quotas, Secrets
 from state.record import DecisionRecord
-from state.render import in_tools, scheme
 from state.run import Edited, RequestContext, Scope
 from state.task import TaskState
 from state.tools import Observation
@@ -73,6 +72,7 @@ class _Given(NamedTuple):
     read: tuple[Observation, ...]
     changed: frozenset[str]
     before: Past
+    disputed: bool
 
 
 def make_validate(
@@ -102,17 +102,16 @@ def make_validate(
         proposal = PROPOSAL.validate_json(artifacts.get(scope.tenant, reads.proposal))
         match proposal:
             case Act(calls=calls):
-                shown = _shown(reads, scope)
+                manifest = _manifest(reads, scope)
+                shown = _shown(manifest, scope)
                 past, turn = _past(calls, reads, scope, policy), reads.request.turn_index
                 rows = ledger.rows(scope.tenant, scope.thread) if past and _changes(calls) else ()
                 read_body = partial(artifacts.get, scope.tenant)
                 opened = opened_effects(past, reads.request.parent, turn, rows, read_body)
-                done = (seen for one in past if one.turn_index == turn for seen in one.observations)
-                read = tuple(filter(in_view(_manifest(reads, scope)), done))
-                changed = edited_before(past, turn, read_body)
-                before = past_of(past, turn, contracts, read_body)
+                changed, before = edited_before(past, turn, read_body), past_of(past, turn, contracts, read_body)
                 rows_shown = rows_of(shown, contracts, scope.principal, before)
-                given = _Given(shown, rows_shown, opened, read, changed, before)
+                read = seen_whole(manifest, past, turn)
+                given = _Given(shown, rows_shown, opened, read, changed, before, disputes(manifest))
                 cases = {
                     call.call_id: _case(call, calls[:ordinal], reads, scope, policy, given)
                     for ordinal, call in enumerate(calls)
@@ -126,8 +125,7 @@ def make_validate(
             ):
                 return (held,)
             case Answer():
-                items = _manifest(reads, scope).items
-                return (answer_verdict(proposal, items, reads.decision, policy),)
+                return (answer_verdict(proposal, _manifest(reads, scope).items, reads.decision, policy),)
             case Plan():
                 return (plan_verdict(proposal, reads.decision, reads.task.steps, contracts, scope, policy),)
             case _:
@@ -138,10 +136,9 @@ def make_validate(
             raise ValueError("validate was reached without a manifest; pack routes to log in that case")
         return ContextManifest.model_validate_json(artifacts.get(scope.tenant, reads.manifest.ref))
 
-    def _shown(reads: Reads, scope: Scope) -> tuple[Shown, ...]:
-        """What the request showed as a source of values: no definitions, and none of our own words about calls."""
-        items = [item for item in _manifest(reads, scope).items if not in_tools(item)]
-        items = [item for item in items if scheme(item.source) not in ("verdict", "edit", "decision")]
+    def _shown(manifest: ContextManifest, scope: Scope) -> tuple[Shown, ...]:
+        """What the request showed as a source of values: no definitions, and none of our own words."""
+        items = list(filter(shows_values, manifest.items))
         texts = artifacts.get_all(scope.tenant, [item.ref for item in items])
         return tuple(Shown(item.item_id, item.trust, texts[item.ref], item.source) for item in items)
 
@@ -186,6 +183,7 @@ def make_validate(
             read=given.read,
             earlier=earlier,
             changed=given.changed,
+            disputed=given.disputed,
             alike=alike(contract, arguments, earlier, partial(artifacts.get, scope.tenant), given.before),
             now=clock.now(),
             digest=arguments_digest(call.tool, arguments),

@@ -20,11 +20,17 @@ _NO_EVIDENCE = ("turn", "answer", "decision", "capability", "tool", "form")
 def answer_verdict(
     answer: Answer, items: Sequence[ContextItem], decision: Decision, policy: Policy
 ) -> Accepted | Denied:
-    """Citations resolve to items of the manifest, and there are as many as the decision asks for (L6)."""
+    """Citations resolve to items of the manifest, and there are as many as the decision asks for (L6).
+    Of a conflict that is shown, an answer cites every side or the conflict itself, or no side (S11)."""
     sources = {item.source for item in items if item.kind in _CITABLE or scheme(item.source) == _OWNED}
     unknown = [citation.source for citation in answer.citations if citation.source not in sources]
     if unknown:
         return _denied(ANSWER, "citation_unresolved", "the answer cites a source that was not in the request", policy)
+    cited = {citation.source for citation in answer.citations}
+    for item in items:
+        if cited & set(item.sides) and not (item.source in cited or cited >= set(item.sides)):
+            reason = "sources in the request disagree, and the answer cites one side alone; cite every side, or ask"
+            return _denied(ANSWER, "conflict_one_sided", reason, policy)
     evidence = {citation.source for citation in answer.citations if scheme(citation.source) not in _NO_EVIDENCE}
     if len(evidence) < decision.min_citations:
         reason = f"the answer cites {len(evidence)} sources of evidence and needs {decision.min_citations}"

@@ -31,7 +31,8 @@ class Case:
     names the policy values of the rates that this call would exceed. `changed` names the calls of this turn that a
     person changed, as they were proposed; `typed` the arguments of this one that a person just wrote. `rows` are
     the fields that the request showed. `now` is when it is judged: a call that waited is judged at its answer.
-    `alike`: an effect of this turn had the same control arguments. `masked` gives a text without its secrets.
+    `alike`: an effect of this turn had the same control arguments. `disputed`: the request showed a conflict. `masked`
+    gives a text without its secrets.
     """
 
     call: ToolCall
@@ -57,6 +58,7 @@ class Case:
     typed: frozenset[str] = frozenset()
     rows: tuple[Row, ...] = ()
     alike: bool = False
+    disputed: bool = False
 
     @cached_property
     def sources(self) -> Sources:

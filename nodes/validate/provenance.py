@@ -14,15 +14,18 @@ from state.checks.known import Row, echo, known, leaves
 from state.checks.meaning import meaning, plain
 from state.checks.origin import Shown
 from state.checks.quote import unquoted
-from state.context import ContextManifest, Trust
+from state.context import CONFLICT, ContextItem, ContextManifest, Trust
 from state.contract import Effect, ToolContract
 from state.labels import BY_THE_PRINCIPAL, Label, Opens, Traced
 from state.record import DecisionRecord
+from state.render import in_tools, scheme
 from state.run import Principal
 from state.tools import Observation
 from state.verdict import Accepted, Verdict
 from state.work import PROPOSAL, Act, ToolCall
 
+# The schemes of our own words about calls and sources. They repeat values, and are no source of any.
+_OUR_WORDS = ("verdict", "edit", "decision", CONFLICT)
 _MODELS_OWN = (Label.UNTRUSTED, Label.NOWHERE)
 
 
@@ -34,6 +37,11 @@ class Past(NamedTuple):
     echoes: frozenset[str] = frozenset()
     effects: frozenset[tuple[str, str]] = frozenset()
     swept: tuple[Swept, ...] = ()
+
+
+def shows_values(item: ContextItem) -> bool:
+    """Whether an argument may come from an item: definitions and our own words are none."""
+    return not in_tools(item) and scheme(item.source) not in _OUR_WORDS
 
 
 def past_of(
@@ -58,11 +66,17 @@ def past_of(
     return Past(frozenset(steered), frozenset(echoes), frozenset(effects), sweeps(reads, _steers, read))
 
 
-def in_view(manifest: ContextManifest) -> Callable[[Observation], bool]:
-    """Whether the request shows a result whole. What it only names or sums up may be read again (L9, C7)."""
+def seen_whole(manifest: ContextManifest, past: Sequence[DecisionRecord], turn: int) -> tuple[Observation, ...]:
+    """The results of this turn that the request shows whole: what it only names may be read again (L9, C7)."""
     masked = {one.item_id for one in manifest.masked}
     whole = {item.source for item in manifest.items if item.item_id not in masked}
-    return lambda seen: seen.artifact_ref in whole
+    done = (seen for one in past if one.turn_index == turn for seen in one.observations)
+    return tuple(seen for seen in done if seen.artifact_ref in whole)
+
+
+def disputes(manifest: ContextManifest) -> bool:
+    """Whether the request showed a conflict (S11)."""
+    return any(item.sides for item in manifest.items)
 
 
 def rows_of(

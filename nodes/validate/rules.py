@@ -145,6 +145,13 @@ def over_limit(case: Case) -> Finding | None:
     return asked
 
 
+def sources_disagree(case: Case) -> Finding | None:
+    """What is to be changed while sources that the request shows disagree is a person's to decide (S11)."""
+    if case.contract.effect is not Effect.READ and case.disputed:
+        return Ask("sources that the decision was made from disagree")
+    return None
+
+
 def needs_confirmation(case: Case) -> Finding | None:
     """High-impact operations need confirmation by contract, never by the model's confidence (X5)."""
     return Ask("this operation always needs a person's confirmation") if case.contract.confirm else None
@@ -184,6 +191,7 @@ RULES: tuple[Callable[[Case], Finding | None], ...] = (
     chosen_by_model,
     private_data_leaves,
     foreign_link,
+    sources_disagree,
     needs_confirmation,
     read_in_scope,
     write_opened,

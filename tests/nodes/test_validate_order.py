@@ -44,6 +44,7 @@ def test_the_rules_stand_in_this_order() -> None:
         "chosen_by_model",
         "private_data_leaves",
         "foreign_link",
+        "sources_disagree",
         "needs_confirmation",
         "read_in_scope",
         "write_opened",
@@ -125,6 +126,8 @@ def broken(good: Case, rule: str) -> Case:
             return replace(good, contract=contract, shown=NOTHING_SAID, rows=(ORDER, *good.rows))
         case "private_data_leaves":
             return replace(_noted(good, "external", "the card is 4111-1111"), rows=(*good.rows, CARD))
+        case "sources_disagree":
+            return replace(good, disputed=True)
         case "foreign_link":
             return _noted(good, "internal", "see www.evil.example/x")
         case _:

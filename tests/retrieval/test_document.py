@@ -47,6 +47,8 @@ def test_all_keys_are_read() -> None:
         (GOOD + "acls: [hr]\n", "acls: unknown key; allowed: id, title, version"),
         (GOOD + "authority: 2\n", "authority: Input should be less than or equal to 1"),
         (GOOD + "classification: secret\n", "classification: Input should be 'public', 'internal' or 'personal'"),
+        (GOOD + "states: {top: {retries: [8]}}\n", "states: Input should be a valid"),
+        (GOOD + "states: {top: {'No Name': 8}}\n", "states: String should match pattern"),
         (GOOD + "supersedes: v7\n", "supersedes: names the version itself"),
         ("id: a b\nversion: v7\ntenant: public\n", "id: String should match pattern"),
         ("id: a\nversion: 1.10\ntenant: public\n", "version: got the number 1.1, which drops zeros"),

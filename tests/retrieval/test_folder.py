@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from retrieval import document as documents
+from retrieval.chunk import chunk_document
 from retrieval.faults import CorpusMissing
 from retrieval.folder import contents
 from retrieval.intake import Intake
@@ -38,6 +39,19 @@ def test_a_broken_file_is_named_with_its_reason_and_the_rest_goes_in(corpus: Pat
     assert [one.front.id for one in found.documents] == ["corpus/good"]
     assert [one.file for one in found.broken] == ["bad.md"]
     assert reason in found.broken[0].reason
+
+
+def test_facts_are_declared_of_a_section_that_is_there(corpus: Path) -> None:
+    front = "---\nid: {}\nversion: v1\ntenant: acme\nstates:\n  {}:\n    delivery_repeats: 8\n---\n"
+    text = f"{front}# Hooks\n\n## Deliveries\n\nEight times.\n\n## Ends\n\nx\n"
+    (corpus / "good.md").write_text(text.format("good", "deliveries"))
+    (corpus / "bad.md").write_text(text.format("bad", "delivery"))
+    assert reasons(corpus) == {"bad.md": "states: got the section 'delivery'; it has deliveries, ends"}
+    [good] = contents(corpus, ACME).documents
+    assert [(chunk.source.partition("#")[2], chunk.states) for chunk in chunk_document(good, "g")] == [
+        ("deliveries", {"delivery_repeats": 8}),
+        ("ends", {}),
+    ]
 
 
 def test_a_file_over_the_bound_is_not_even_read(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
