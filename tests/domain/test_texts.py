@@ -20,7 +20,7 @@ from tests.domain.conftest import NOW, Rows
 CORPUS = sorted(domain.CORPUS.glob("*.md"))
 REQUIRED = {"id", "title", "version", "effective_from", "tenant", "acl", "product", "language", "classification",
             "authority"}  # fmt: skip
-OPTIONAL = {"effective_to", "supersedes"}
+OPTIONAL = {"states", "effective_to", "supersedes"}
 
 
 def split(path: Path) -> tuple[dict[str, Any], str]:
