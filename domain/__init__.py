@@ -8,6 +8,7 @@ from pathlib import Path
 
 from domain.database import open_database, seeded_at
 from domain.decisions import TABLE
+from domain.events import events
 from domain.examples import EXAMPLES
 from domain.instructions import sections
 from domain.memories import memories
@@ -42,4 +43,5 @@ def load(folder: Path, now: datetime) -> Domain:
         resources=resources(database),
         memories=memories(seeded_at(database)),
         close=database.close,
+        events=events(database),
     )

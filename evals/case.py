@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, JsonValue, model_validator
 
@@ -75,6 +75,7 @@ class Case(Value):
     required; without either, precision is not measured. `effects` are what must have been changed, each once; what is
     not expected must not happen. `never` are calls that must not even reach their tool, `at_most` says how often a tool
     may run. `outcomes` says by tool how its calls ended, in order, `ruled` which rules must have judged one.
+    `told` is what notices of events are about, each told in one request; where events are laid, no others.
     `must_not_contain` holds for requests, record and answer, `must_not_say` for the answers alone.
     """
 
@@ -101,17 +102,12 @@ class Case(Value):
     outcomes: dict[str, tuple[CallOutcome, ...]] = {}
     effects: tuple[Called, ...] = ()
     final_state: tuple[Look, ...] = ()
+    told: tuple[str, ...] = ()
     min_precision: float = Field(default=0, ge=0, le=1)
     max_tokens_per_decision: int | None = None
     expected_outcome: str = Field(min_length=1)
     guard: str = ""
     needs: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def _events_need_their_queue(self) -> Self:
-        if self.fixture.events and "events" not in self.needs:
-            raise ValueError("fixture.events: there is no event queue yet; mark the case with needs: [events]")
-        return self
 
     @property
     def all_turns(self) -> tuple[Turn, ...]:

@@ -122,6 +122,17 @@ class Said(Value):
     calls: tuple[SaidCall, ...] = Field(min_length=1)
 
 
+class Happened(Value):
+    """An event that is queued before the first turn, for the actor's organisation or, with `principal`, one person in
+    it. `tenant` is another one's."""
+
+    kind: str
+    about: str
+    principal: str | None = None
+    tenant: str | None = None
+    hours_old: int = Field(default=0, ge=0)
+
+
 class Fixture(Value):
     """What is laid under a case beside the domain's own data. `documents` are files by path, whole.
 
@@ -137,7 +148,7 @@ class Fixture(Value):
     forgetful: tuple[str, ...] = ()
     terms: dict[str, dict[str, JsonValue]] = {}
     policy: dict[str, int | float | str | bool] = {}
-    events: tuple[dict[str, JsonValue], ...] = ()
+    events: tuple[Happened, ...] = ()
 
     @model_validator(mode="after")
     def _terms_of_contracts(self) -> Self:

@@ -1,6 +1,7 @@
 """Plays one case on its stage, turn by turn as a caller would, and keeps what could be seen of it."""
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from time import perf_counter
 
 from langchain_core.messages import AIMessage
@@ -17,6 +18,7 @@ from graph.models.adapter import ChatModelAdapter
 from graph.models.inprocess import proposing
 from graph.models.scripted import Scripted
 from graph.result import AnswerShown, DecisionShown, EffectShown
+from state.events import Event
 from state.request import Request
 from state.run import Scope
 from state.tools import ToolContext, ToolError
@@ -72,6 +74,7 @@ def play(stage: Stage) -> Played:
         with stage.open() as app:
             if not played:
                 _say_earlier(app, stage)
+                _happen(app, stage)
             while turns:
                 played.append(_turn(app, stage, turns.pop(0)))
                 if played[-1].stopped_by == CRASHED:
@@ -88,6 +91,14 @@ def _say_earlier(app: App, stage: Stage) -> None:
             stage.model.playing = ChatModelAdapter(Scripted(lines=said), "scripted")
             app.ask(GREETING, as_=stage.case.actor.principal, thread=THREAD)
             stage.model.playing = None
+
+
+def _happen(app: App, stage: Stage) -> None:
+    """Queue what happened before the first turn, as a producer does."""
+    for one in stage.case.fixture.events:
+        at = stage.clock.now() - timedelta(hours=one.hours_old)
+        tenant = one.tenant or stage.case.actor.principal.partition("@")[2]
+        app.producing.put(Event(tenant=tenant, principal=one.principal, kind=one.kind, about=one.about, at=at))
 
 
 def _turn(app: App, stage: Stage, turn: Turn) -> TurnPlayed:

@@ -23,6 +23,7 @@ from graph.master_secret import master_secret
 from graph.models.terms import call_terms, configured_model
 from graph.node_threads import NodeThreads
 from graph.persistence import open_async_saver, open_persistence
+from graph.producing import Producing
 from graph.result import RunResult
 from graph.rows import Ports, make_nodes
 from graph.scope import Identity
@@ -30,6 +31,7 @@ from graph.seal import HmacSeal
 from graph.settings import Settings
 from graph.stores.artifacts import SqlArtifacts
 from graph.stores.engine import open_database
+from graph.stores.events import SqlEventQueue
 from graph.stores.forgotten import MEMORY, SqlForgotten
 from graph.stores.ledger import SqlLedger
 from graph.stores.marks import SqlMarks
@@ -48,6 +50,7 @@ from retrieval.links import CatalogueLinks
 from retrieval.memory import StoreMemory
 from retrieval.rerank import open_reranker
 from state.domain import Domain
+from state.events import Told
 from state.node import Node
 from state.ports import Clock, Ids
 from state.run import Scope
@@ -91,13 +94,23 @@ class App(Conversation):
         nodes: Sequence[Node],
         drawing: Graph,
         forgetting: Forgetting,
+        producing: Producing,
+        queue: SqlEventQueue,
         tracing: Tracing | None = None,
         **conversation: Any,
     ) -> None:
         super().__init__(**conversation)
         self.settings, self.ports, self.library, self.ingested = settings, ports, library, ingested
         self.nodes, self.drawing, self.forgetting = tuple(nodes), drawing, forgetting
+        self.producing, self._queue = producing, queue
         self._tracing = tracing
+
+    def events(self, thread: str, *, as_: str) -> tuple[Told, ...]:
+        """What was queued for a thread of one's own, oldest first, and what became of it there (S3).
+
+        Raises UnknownPrincipal, UnknownThread.
+        """
+        return self._queue.record(self.owned(thread, as_=as_))
 
     def _run(self, scope: Scope, *given: Any, **more: Any) -> RunResult:
         with nullcontext() if self._tracing is None else self._tracing.run(scope):
@@ -153,6 +166,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         "tokens": lambda: EncodingCounter(settings.tokenizer),
         "artifacts": lambda: SqlArtifacts(database.everyday, secret.keys("artifacts")),
         "log": lambda: SqlDecisionLog(database.everyday),
+        "events": lambda: SqlEventQueue(database.everyday),
         "ledger": lambda: SqlLedger(database.durable),
         "quotas": lambda: SqlQuotas(database.everyday),
         "seal": lambda: HmacSeal(secret.keys("seal")),
@@ -184,6 +198,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         artifacts=SqlArtifacts(database.everyday, secret.keys("artifacts")),
         log=SqlDecisionLog(database.everyday),
         ledger=SqlLedger(database.durable),
+        events=SqlEventQueue(database.everyday),
         ownership=ownership,
         forgotten=forgotten,
         run_lock=run_lock,
@@ -211,6 +226,8 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         nodes,
         drawing,
         forgetting,
+        Producing(domain, ownership, ports.events),
+        SqlEventQueue(database.everyday),
         tracing,
         graph=drawing.compile(checkpointer=kept.saver, name="expediente"),
         identity=identity,

@@ -26,6 +26,7 @@ from state.ports import (
     Artifacts,
     Clock,
     DecisionLog,
+    EventQueue,
     Ids,
     Ledger,
     MemoryStore,
@@ -52,6 +53,7 @@ class Ports:
     tokens: TokenCounter
     artifacts: Artifacts
     log: DecisionLog
+    events: EventQueue
     ledger: Ledger
     quotas: Quotas
     seal: Seal
@@ -86,6 +88,7 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
         make_pack(
             artifacts=ports.artifacts,
             log=ports.log,
+            events=ports.events,
             tokens=ports.tokens,
             window=window,
             settings=request,
@@ -94,6 +97,7 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             contracts=contracts,
             policies=domain.policies,
             strategies=ports.strategies,
+            still_so=domain.events,
         ),
         make_propose(
             model=ports.model,
@@ -126,5 +130,11 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             tools=tools,
             policies=domain.policies,
         ),
-        make_log(artifacts=ports.artifacts, log=ports.log, seal=ports.seal, policies=domain.policies),
+        make_log(
+            artifacts=ports.artifacts,
+            log=ports.log,
+            events=ports.events,
+            seal=ports.seal,
+            policies=domain.policies,
+        ),
     )

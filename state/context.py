@@ -100,6 +100,8 @@ class DropReason(StrEnum):
     MALFORMED = "malformed"
     UNTRUSTED_IN_PLAN = "untrusted_in_plan"
     OVER_SHARE = "over_share"
+    NO_LONGER_SO = "no_longer_so"
+    TOLD_BY_NEWER = "told_by_newer"
 
 
 class Dropped(Value):
@@ -194,9 +196,13 @@ class ContextManifest(Value):
 
 
 class Packed(Value):
-    """What pack hands on: the address of the manifest, or why there is no request (a value, not an exception)."""
+    """What pack hands on: the address of the manifest, or why there is no request (a value, not an exception).
+
+    `notices` are the events, by number, that the request tells, and those that it leaves out, with the reason.
+    """
 
     ref: str | None
     prefix_hash: str | None = None
     failure: Literal["does_not_fit", "insufficient"] | None = None
+    notices: tuple[tuple[int, DropReason | None], ...] = Field(default=(), exclude_if=lambda notices: not notices)
     missing: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from state.events import Event
 from state.memory import MemoryRecord
 from state.policy import Policy
 from state.run import Principal, Scope
@@ -104,6 +105,7 @@ class DomainUnavailable(RuntimeError):
     """The domain's own data cannot be used. The text is for the operator: what was got, allowed, and the next step."""
 
 
+StillSo = Callable[[Scope, Event, datetime], bool]
 Owns = Callable[[Scope, str], bool]
 Holds = Callable[[Scope, Mapping[str, JsonValue], datetime], bool]
 
@@ -115,7 +117,8 @@ class Domain:
     `principal` looks a name up and returns None for an unknown one. `resources` maps a resource kind to a
     question that reads the asker's own rows only: is this id one of mine? `preconditions` are those that contracts
     require, by name: does it hold for these arguments now? `corpus` is a folder of documents
-    whose front matter says tenant, version and access. `memories` seeds the memory store.
+    whose front matter says tenant, version and access. `memories` seeds the memory store. `events` are the kinds of
+    events there are, each with a look at whether it is still so before anybody is told.
     """
 
     name: str
@@ -130,6 +133,7 @@ class Domain:
     resources: Mapping[str, Owns] = field(default_factory=dict)
     preconditions: Mapping[str, Holds] = field(default_factory=dict)
     memories: Sequence[MemoryRecord] = ()
+    events: Mapping[str, StillSo] = field(default_factory=dict)
     close: Callable[[], None] = lambda: None
 
 

@@ -32,7 +32,7 @@ class Retention(Value):
 class Policy(Ruled):
     """One version of the policy. `values` are the domain's own limits, by key. `observation_share` is the part of a
     request's budget that this turn's older results may take (C6), `strategy` how the budget is divided (B3):
-    `nodes.pack.strategy` has the names."""
+    `nodes.pack.strategy` has the names. After `event_ttl_s` an event is no news (S3)."""
 
     version: str
     effective_from: AwareDatetime
@@ -43,6 +43,7 @@ class Policy(Ruled):
     approver_roles: tuple[str, ...]
     self_approval: bool = False
     observation_ttl_s: int = 300
+    event_ttl_s: int = Field(default=86_400, gt=0)
     observation_share: float = Field(default=0.45, gt=0, le=1)
     strategy: str = "utility"
     weights: UtilityWeights = UtilityWeights()

@@ -7,6 +7,7 @@ from typing import Protocol
 from pydantic import AwareDatetime, JsonValue, SecretStr
 
 from state.context import DropReason
+from state.events import Event, Queued, Settled
 from state.memory import MemoryRecord
 from state.record import DecisionRecord
 from state.request import Reply, Request
@@ -190,6 +191,20 @@ class Ledger(Protocol):
     def begun(self, key: str) -> bool: ...
 
     def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]: ...
+
+
+class EventQueue(Protocol):
+    """The one queue of events (S3). Each thread settles an event for itself, once.
+
+    `put` gives the event's number; the same key of a tenant gives the same one. `pending` are the events that a thread
+    may be told and has not settled, oldest first. `settle` is idempotent: what was settled first stays.
+    """
+
+    def put(self, event: Event) -> int: ...
+
+    def pending(self, scope: Scope, most: int) -> tuple[Queued, ...]: ...
+
+    def settle(self, scope: Scope, settled: Sequence[Settled], decision: int, at: datetime) -> None: ...
 
 
 class Bound(Value):

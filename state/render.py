@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from state.canonical import digest
 from state.checks.hidden import visible
 from state.context import CONFLICT, ContextItem, Kind, RequestSettings, Trust
+from state.events import EVENT, NOTICE
 from state.request import Message, Request, ToolSpec
 from state.value import Value
 
@@ -37,6 +38,7 @@ _TAGS_BY_SCHEME = {
     "capability": "capability",
     "decision": "decision",
     "index": "index",
+    EVENT: NOTICE,
     CONFLICT: "conflict",
 }
 _TAGS_BY_KIND = {

@@ -1,5 +1,6 @@
 """Task success: every turn ended as it should, with its sources, on what was really observed and done."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -9,6 +10,8 @@ from evals.case import Case
 from evals.play import CRASHED, Played, TurnPlayed
 from evals.scores.measure import Measure, Score, judged
 from evals.scores.seen import done_effects, fits, plain, sources_shown
+from state.events import NOTICE
+from state.render import blocks
 
 RESULT = "result:"
 
@@ -36,6 +39,7 @@ def _missed(case: Case, played: Played) -> Iterator[str]:
     for tool, count in Counter(run.tool for run in done).items():
         if count > wanted[tool]:
             yield f"{tool} was done {count} times, not {wanted[tool]}"
+    yield from _told_otherwise(case, played)
     yield from played.looks
     said = "\n".join(
         line for turn in played.turns if turn.answer for line in (turn.answer.text, *turn.answer.next_steps)
@@ -113,6 +117,21 @@ def _judged_otherwise(case: Case, played: Played) -> Iterator[str]:
         if (wanted.tool, wanted.rule) not in judged:
             rules = ", ".join(dict.fromkeys(rule for tool, rule in judged if tool == wanted.tool)) or "none"
             yield f"{wanted.tool} was judged by {rules}, not by {wanted.rule}"
+
+
+def _told_otherwise(case: Case, played: Played) -> Iterator[str]:
+    """What was told of events, as it stood in the requests."""
+    if not (case.fixture.events or case.told):
+        return
+    told = Counter(
+        str(json.loads(found.text).get("about"))
+        for request in played.requests
+        for message in request.messages
+        for found in blocks(message.content)
+        if found.tag == NOTICE
+    )
+    yield from (f"{about} was told in {told[about]} requests, not in one" for about in case.told if told[about] != 1)
+    yield from (f"{about} was told" for about in told if about not in case.told)
 
 
 def _calls(proposal: Mapping[str, JsonValue] | None) -> Iterator[Mapping[str, JsonValue]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Exit, Option
 
 from graph.cli.exits import WrongUse
-from graph.cli.program import As, CallIds, Json, Model, agent
+from graph.cli.program import As, CallIds, Json, Model, Thread, agent
 from graph.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -68,6 +68,30 @@ def chat(
     from graph.cli.chat import chat as run
 
     raise Exit(run(Screen(json), as_=as_, thread=thread, model=model))
+
+
+@agent.command()
+def notify(
+    kind: Annotated[str, Argument(metavar="KIND", help="One of the domain's kinds of events.")],
+    about: Annotated[str, Argument(metavar="ABOUT", help="What it is about, such as an id or a file's name.")],
+    tenant: Annotated[str, Option(metavar="TENANT", help="Whose threads may be told.")],
+    principal: Annotated[str | None, Option(metavar="NAME@TENANT", help="Only threads of theirs.")] = None,
+    thread: Annotated[str | None, Option(metavar="THREAD", help="Only this one.")] = None,
+    key: Annotated[str | None, Option(metavar="KEY", help="Told twice under one key, it is queued once.")] = None,
+    json: Json = False,
+) -> None:
+    """Queue an event; requests tell it while it is still so. It grants nothing."""
+    from graph.cli.events import notify as run
+
+    raise Exit(run(Screen(json), kind, about, tenant=tenant, principal=principal, thread=thread, key=key))
+
+
+@agent.command()
+def events(thread: Thread, as_: As, json: Json = False) -> None:
+    """The events that were queued for a thread, and what became of each."""
+    from graph.cli.events import events as run
+
+    raise Exit(run(Screen(json), thread, as_=as_))
 
 
 @agent.command()

@@ -103,6 +103,8 @@ def _counts(found: "Removed") -> Iterator[str]:
         yield plural(found.checkpoints, "checkpoint")
     if found.memories:
         yield "1 memory" if found.memories == 1 else f"{found.memories:,} memories"
+    if found.events:
+        yield plural(found.events, "event")
     if found.bodies:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in found.bodies.items())
         total = sum(found.bodies.values())

@@ -16,6 +16,7 @@ from graph.forgetting.naming import decided_at, named
 from graph.forgetting.reach import Reach
 from graph.forgetting.shred import ON_SERVER, shredded
 from graph.stores.artifacts import SqlArtifacts
+from graph.stores.events import SqlEventQueue
 from graph.stores.forgotten import ERASED, MEMORY, SUBJECT, THREAD, SqlForgotten
 from graph.stores.ownership import SqlOwnership
 from graph.stores.records import SqlDecisionLog
@@ -42,6 +43,7 @@ class Removed(Value):
     threads: tuple[str, ...] = ()
     checkpoints: int = 0
     memories: int = 0
+    events: int = 0
     bodies: dict[str, int] = {}
     shared: int = 0
     waiting: dict[str, int] = {}
@@ -50,7 +52,7 @@ class Removed(Value):
     @property
     def nothing(self) -> bool:
         """Whether there was nothing to remove."""
-        return not (self.threads or self.checkpoints or self.memories or self.bodies)
+        return not (self.threads or self.checkpoints or self.memories or self.events or self.bodies)
 
 
 class Forgetting:
@@ -62,6 +64,7 @@ class Forgetting:
         artifacts: SqlArtifacts,
         log: SqlDecisionLog,
         ledger: Ledger,
+        events: SqlEventQueue,
         ownership: SqlOwnership,
         forgotten: SqlForgotten,
         run_lock: SqlRunLock,
@@ -70,6 +73,7 @@ class Forgetting:
         files: Sequence[Path],
     ) -> None:
         self._artifacts, self._log, self._ownership, self._forgotten = artifacts, log, ownership, forgotten
+        self._events = events
         self._run_lock, self._saver, self._memory, self._files = run_lock, saver, memory, files
         self._reach = Reach(artifacts, log, ledger, saver)
 
@@ -143,7 +147,9 @@ class Forgetting:
         reached = self._reach.of(tenant, threads, others, subject=subject, shown=shown)
         waiting = {thread: calls for thread in threads if (calls := self._reach.waiting(thread))}
         checkpoints = sum(map(self._reach.checkpoints, threads))
+        events = len(self._events.of(tenant, threads, subject))
         if not dry_run:
+            self._events.erase(tenant, threads, subject)
             self._artifacts.erase(tenant, reached.bodies)
             for thread in threads:
                 self._saver.delete_thread(thread)
@@ -159,6 +165,7 @@ class Forgetting:
             threads=fresh,
             checkpoints=checkpoints,
             memories=sum(map(len, memories.values())),
+            events=events,
             bodies=dict(sorted(Counter(reached.bodies.values()).items())),
             shared=reached.shared,
             waiting=waiting,
@@ -218,6 +225,7 @@ def _together(parts: Sequence[Removed], dry_run: bool) -> Removed:
         threads=tuple(thread for part in parts for thread in part.threads),
         checkpoints=summed(lambda part: part.checkpoints),
         memories=summed(lambda part: part.memories),
+        events=summed(lambda part: part.events),
         bodies=dict(sorted(bodies.items())),
         shared=summed(lambda part: part.shared),
         waiting={thread: calls for part in parts for thread, calls in part.waiting.items()},

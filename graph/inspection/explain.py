@@ -22,6 +22,8 @@ _RULES = {
     DropReason.UNKNOWN_SOURCE: "nobody knows who said it",
     DropReason.MALFORMED: "the stored memory cannot be read",
     DropReason.UNTRUSTED_IN_PLAN: "a plan lap admits nothing untrusted",
+    DropReason.NO_LONGER_SO: "what the event tells is no longer so",
+    DropReason.TOLD_BY_NEWER: "a newer event tells of the same",
     DropReason.OVER_SHARE: "newer results of this turn used up their share of the budget",
 }
 _MASKED = {

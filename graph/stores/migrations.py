@@ -4,14 +4,31 @@ from collections.abc import Callable, Mapping
 
 from sqlalchemy import Connection, insert, inspect, select, update
 
-from graph.stores.schema import SCHEMA_VERSION, artifact_makers, forgotten, marks, metadata, schema_version, uses
+from graph.stores.schema import (
+    SCHEMA_VERSION,
+    artifact_makers,
+    events,
+    forgotten,
+    marks,
+    metadata,
+    schema_version,
+    settled_events,
+    uses,
+)
 from graph.stores.unavailable import StoreUnavailable
 
 Step = Callable[[Connection], None]
 # Raises for the marks of a database that is not this deployment's.
 Admit = Callable[[Mapping[str, str]], None]
 # The version that brought a table; the others are there from the first on.
-_SINCE = {marks.name: 2, forgotten.name: 3, uses.name: 5, artifact_makers.name: 6}
+_SINCE = {
+    marks.name: 2,
+    forgotten.name: 3,
+    uses.name: 5,
+    artifact_makers.name: 6,
+    events.name: 7,
+    settled_events.name: 7,
+}
 
 
 class SchemaTooNew(StoreUnavailable):
@@ -65,9 +82,25 @@ def _makers(connection: Connection) -> None:
     )
 
 
+def _events(connection: Connection) -> None:
+    """Version 7: what happened beside the conversations, and which threads were told (graph.stores.events)."""
+    seq = "seq BIGSERIAL NOT NULL" if connection.dialect.name == "postgresql" else "seq INTEGER NOT NULL"
+    number = "BIGINT" if connection.dialect.name == "postgresql" else "INTEGER"
+    connection.exec_driver_sql(
+        f"CREATE TABLE expediente_events ({seq}, tenant VARCHAR NOT NULL, principal VARCHAR, thread VARCHAR, "
+        "kind VARCHAR NOT NULL, about VARCHAR NOT NULL, at VARCHAR(32) NOT NULL, key VARCHAR, PRIMARY KEY (seq))"
+    )
+    connection.exec_driver_sql("CREATE UNIQUE INDEX expediente_events_by_key ON expediente_events (tenant, key)")
+    connection.exec_driver_sql(
+        "CREATE TABLE expediente_settled_events (tenant VARCHAR NOT NULL, thread VARCHAR NOT NULL, "
+        f"seq {number} NOT NULL, decision INTEGER NOT NULL, dropped VARCHAR, at VARCHAR(32) NOT NULL, "
+        "PRIMARY KEY (tenant, thread, seq))"
+    )
+
+
 # STEPS[n] makes version n + 2 of version n + 1. A step is written out and not made from graph.stores.schema: it must
 # do the same for ever, whatever becomes of the schema. It may meet rows of running processes of the release before.
-STEPS: tuple[Step, ...] = (_marks, _forgotten, _steps_of_plans, _uses, _makers)
+STEPS: tuple[Step, ...] = (_marks, _forgotten, _steps_of_plans, _uses, _makers, _events)
 
 
 def usable(connection: Connection, where: str, admit: Admit | None) -> int | None:

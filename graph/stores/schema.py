@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-SCHEMA_VERSION = 6  # of the tables below; graph.stores.migrations brings an older one there
+SCHEMA_VERSION = 7  # of the tables below; graph.stores.migrations brings an older one there
 
 
 class Utc(TypeDecorator[datetime]):
@@ -149,6 +149,34 @@ uses = Table(
     Column("call", String, primary_key=True),
     Column("at", Utc, nullable=False),
     Column("amount", Float, nullable=False),
+)
+
+# What happened beside the conversations, in the order it was told (graph.stores.events).
+events = Table(
+    "expediente_events",
+    metadata,
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("tenant", String, nullable=False),
+    Column("principal", String),
+    Column("thread", String),
+    Column("kind", String, nullable=False),
+    Column("about", String, nullable=False),
+    Column("at", Utc, nullable=False),
+    Column("key", String),
+    # Of no key nothing is compared, on either engine.
+    Index("expediente_events_by_key", "tenant", "key", unique=True),
+)
+
+# What each thread made of an event. No foreign key: what was settled outlives an event that is erased, as records do.
+settled_events = Table(
+    "expediente_settled_events",
+    metadata,
+    Column("tenant", String, primary_key=True),
+    Column("thread", String, primary_key=True),
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("decision", Integer, nullable=False),
+    Column("dropped", String),
+    Column("at", Utc, nullable=False),
 )
 
 run_leases = Table(

@@ -8,10 +8,11 @@ from nodes.log.outcome import Lap, judged, searched
 from nodes.log.task import rewritten
 from state.canonical import canonical_json, digest
 from state.context import Packed
+from state.events import Settled
 from state.knowledge import Snapshot
 from state.node import Node
 from state.policy import Policy, effective
-from state.ports import Artifacts, DecisionLog, Seal
+from state.ports import Artifacts, DecisionLog, EventQueue, Seal
 from state.record import DecisionRecord, under_seal
 from state.request import Attempt
 from state.run import Edited, RequestContext, Scope
@@ -57,7 +58,9 @@ class Writes(Value):
     observations: None = None
 
 
-def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Sequence[Policy]) -> Node:
+def make_log(
+    *, artifacts: Artifacts, log: DecisionLog, events: EventQueue, seal: Seal, policies: Sequence[Policy]
+) -> Node:
     """The log node."""
 
     def run(reads: Reads, scope: Scope) -> Writes:
@@ -106,6 +109,7 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Se
         record = record.model_copy(update={"task_hash": digest(task)})
         record = record.model_copy(update={"seal": seal.sign(under_seal(canonical_json(record)))})
         head = log.append(record)
+        events.settle(scope, _told(reads), record.index, reads.request.now)
         cleared: dict[str, Any] = dict.fromkeys(_LAP)
         if task.status is None:
             return Writes(head=head, task=task, **cleared)
@@ -125,7 +129,15 @@ def make_log(*, artifacts: Artifacts, log: DecisionLog, seal: Seal, policies: Se
         ref = handed_over(artifacts, log, scope, task, cut)
         return task.model_copy(update={"turns": shown, "handover_ref": ref})
 
-    return Node("log", Reads, Writes, run, ports=("artifacts", "decision log", "seal"), domain=("policy",))
+    return Node("log", Reads, Writes, run, ports=("artifacts", "decision log", "events", "seal"), domain=("policy",))
+
+
+def _told(reads: Reads) -> tuple[Settled, ...]:
+    """The events that this lap settles: those of a request that was sent. Until then nobody was told; and what stands
+    in an edited lap is nobody's word."""
+    if reads.manifest is None or not reads.attempts or reads.request.edited is Edited.LAP:
+        return ()
+    return tuple(Settled(event_id=number, dropped=reason) for number, reason in reads.manifest.notices)
 
 
 def _interrupted(reads: Reads, turn: str) -> bool:

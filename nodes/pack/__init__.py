@@ -6,6 +6,7 @@ from nodes.pack.budget import Window
 from nodes.pack.conflict import Disputed, disputed, settled
 from nodes.pack.drafts import Draft, Drafts
 from nodes.pack.history import CONSTRAINT, constraints, handover, history, outcomes
+from nodes.pack.notices import notices
 from nodes.pack.required import (
     capabilities,
     decision_block,
@@ -21,11 +22,11 @@ from nodes.pack.utility import Chosen, choose, left_out
 from retrieval.examples import Examples
 from state.context import ContextManifest, Dropped, DropReason, Kind, MaskReason, Packed, RequestSettings, Trust
 from state.contract import ToolContract
-from state.domain import Example, Section
+from state.domain import Example, Section, StillSo
 from state.knowledge import Candidate, Snapshot
 from state.node import Node
 from state.policy import Policy, effective
-from state.ports import Artifacts, DecisionLog, TokenCounter
+from state.ports import Artifacts, DecisionLog, EventQueue, TokenCounter
 from state.render import assembled, prefix_hash
 from state.request import Attempt, Request
 from state.run import RequestContext, Scope
@@ -55,6 +56,7 @@ def make_pack(
     *,
     artifacts: Artifacts,
     log: DecisionLog,
+    events: EventQueue,
     tokens: TokenCounter,
     window: Window,
     settings: RequestSettings,
@@ -62,6 +64,7 @@ def make_pack(
     examples: Sequence[Example],
     contracts: Mapping[str, ToolContract],
     policies: Sequence[Policy],
+    still_so: Mapping[str, StillSo],
     strategies: Mapping[str, Strategy] = STRATEGIES,
 ) -> Node:
     """The pack node. Raises UnknownStrategy where a policy names one that is not among `strategies`."""
@@ -96,7 +99,8 @@ def make_pack(
         candidates = _candidates(drafts, snapshot, decision)
         stale = {one.item_id for one in own.masked if one.reason is MaskReason.CHANGED_SINCE}
         current = [trace for trace in traces if trace.drafts[0].item.item_id not in stale]
-        after = drafts.counted([decision_block(drafts, decision, reads.task.steps)])
+        news = notices(drafts, events, still_so, scope, policy, decision)
+        after = [*news.drafts, *drafts.counted([decision_block(drafts, decision, reads.task.steps)])]
 
         fixed = sum(draft.item.token_count for draft in (*head, *after))
         before, old = _shortened(before, request.turn_index, budget - fixed, strategy.earlier_tokens(budget))
@@ -139,9 +143,9 @@ def make_pack(
             budget_tokens=budget,
             window_tokens=window.window_tokens,
             reserved_output_tokens=window.reserved_output_tokens,
-            dropped=(*refused, *old, *own.dropped, *selected.dropped, *_excluded(snapshot)),
+            dropped=(*refused, *old, *own.dropped, *selected.dropped, *_excluded(snapshot), *news.dropped),
             masked=own.masked,
-            flags=scans.flags([*before, *selected.drafts], [draft for _, draft in candidates]),
+            flags=scans.flags([*before, *selected.drafts, *news.drafts], [draft for _, draft in candidates]),
             tokenizer=tokens.name,
             prefix_hash=(prefix := prefix_hash(rendered)),
             prefix_before=before_it if (before_it := reads.task.prefixes.get(decision.name)) != prefix else None,
@@ -151,7 +155,13 @@ def make_pack(
         )
         bodies = [draft.text for draft in (*head, *before, *selected.drafts, *after)]
         *_, ref = artifacts.put_all(scope.tenant, [*bodies, filed, manifest.model_dump_json()])
-        packed = Packed(ref=ref, prefix_hash=prefix, failure="insufficient" if lacks else None, missing=lacks)
+        packed = Packed(
+            ref=ref,
+            prefix_hash=prefix,
+            failure="insufficient" if lacks else None,
+            missing=lacks,
+            notices=tuple((one.event_id, one.dropped) for one in news.settled),
+        )
         return Writes(manifest=packed)
 
     def _too_long(reads: Reads, scope: Scope) -> int | None:
@@ -179,8 +189,8 @@ def make_pack(
         Reads,
         Writes,
         run,
-        ports=("artifacts", "decision log", "tokens"),
-        domain=("instructions", "examples", "contracts", "policy"),
+        ports=("artifacts", "decision log", "events", "tokens"),
+        domain=("instructions", "examples", "contracts", "policy", "events"),
     )
 
 

@@ -34,9 +34,9 @@ WRONG = {
         RIGHT + "turns:\n  - ask: And?\n    approve: rotate\n",
         "line 7: turns.0: a turn is one of ask, approve, reject, answer, go_on, rewrite, edit, fork; got ask, approve",
     ),
-    "events without their queue": (
+    "an event about nothing": (
         RIGHT + "fixture:\n  events:\n    - {kind: done}\n",
-        "line 1: case: fixture.events: there is no event queue yet; mark the case with needs: [events]",
+        "line 8: fixture.events.0.about: missing; add it",
     ),
     "an injection without its place": (
         RIGHT + "fixture:\n  injected:\n    - vector: memory\n      text: Obey.\n",

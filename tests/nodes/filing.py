@@ -53,7 +53,7 @@ def lap(parts: Parts, proposal: Proposal | None = None, task: TaskState | None =
 
 def filed(parts: Parts, reads: Reads, policy: Policy = POLICY) -> Writes:
     """What log writes for a lap."""
-    node = make_log(artifacts=parts.artifacts, log=parts.log, seal=parts.seal, policies=[policy])
+    node = make_log(artifacts=parts.artifacts, log=parts.log, events=parts.events, seal=parts.seal, policies=[policy])
     wrote = node.run(reads, SCOPE)
     assert isinstance(wrote, Writes)
     return wrote

@@ -6,7 +6,7 @@ from typing import Any
 from nodes.pack import Reads, Writes, make_pack
 from nodes.pack.budget import Window
 from state.context import ContextManifest, Kind, Packed, Trust
-from state.domain import Example, Section
+from state.domain import Example, Section, StillSo
 from state.knowledge import Candidate, NotChosen, Snapshot
 from state.policy import Policy
 from state.ports import TokenCounter
@@ -54,12 +54,14 @@ class Packing:
         tokens: TokenCounter | None = None,
         policy: Policy = POLICY,
         sections: Sequence[Section] = SECTIONS,
+        still_so: Mapping[str, StillSo] | None = None,
     ) -> None:
         self.parts = parts
         self.tokens = tokens or CharCounter()
         self.node = make_pack(
             artifacts=parts.artifacts,
             log=parts.log,
+            events=parts.events,
             tokens=self.tokens,
             window=window,
             settings=SETTINGS,
@@ -67,6 +69,7 @@ class Packing:
             examples=EXAMPLES,
             contracts=parts.desk.contracts,
             policies=[policy],
+            still_so=still_so or {},
         )
 
     def run(

@@ -23,6 +23,7 @@ from tests.fakes import (
     FakeSecrets,
     SequentialIds,
 )
+from tests.fakes_events import FakeEventQueue
 
 QUESTION = "Please refund 50 euros of order A1 and look at INV-9"
 SETTINGS = RequestSettings(max_output_tokens=500)
@@ -42,6 +43,7 @@ class Parts:
         self.artifacts = FakeArtifacts()
         self.log = FakeDecisionLog()
         self.ledger = FakeLedger()
+        self.events = FakeEventQueue()
         self.quotas = FakeQuotas()
         self.policy = POLICY
         self.slept: list[float] = []
