@@ -28,6 +28,8 @@ _PROFILE = "as "
 _SHORT = 8  # tokens: no sentence ends in so few
 _SENTENCE = 32
 _ROOM = 300  # tokens: a model that thinks first needs some
+_AROUND = 100  # tokens: what stands around the text that fills a window
+_OF_WORDS = 0.9  # a word as plain as these is one token of every tokenizer; what stands around them adds to it
 
 
 class Answered(Value):
@@ -37,8 +39,11 @@ class Answered(Value):
     told: str
 
 
-def examine_model(opened: Opened) -> Iterator[Check]:
-    """Every question in turn, then which profile fits. Where nobody answers, nothing more is asked."""
+def examine_model(opened: Opened, window_tokens: int) -> Iterator[Check]:
+    """Every question in turn, then which profile fits. Where nobody answers, nothing more is asked.
+
+    `window_tokens` is how long a request may get by the settings.
+    """
     cautious = PROFILES["compatible"]
     reply = _ask(opened(cautious), _request(_SENTENCE, tools=False))
     if isinstance(reply, ModelError):
@@ -48,6 +53,7 @@ def examine_model(opened: Opened) -> Iterator[Check]:
     else:
         yield Check(name="chat", ok=True, found=f"{reply.model} answers")
         yield _usage(reply)
+        yield _window(opened(cautious), window_tokens)
     probed: dict[str, Answered] = {}
     for profile in PROFILES.values():
         model = opened(profile)
@@ -88,6 +94,22 @@ def _usage(reply: Reply) -> Check:
     return Check(
         name="usage", ok=True, found=told or "nothing is reported", fix=f"not reported: {missing}" if missing else ""
     )
+
+
+def _window(model: Model, most_tokens: int) -> Check:
+    """Whether a request of that length is read whole. Some servers cut it and say nothing; then its beginning, which
+    is the policy, is gone."""
+    words = max(most_tokens - _AROUND, 1)
+    reply = _ask(model, _asking("Read on" + " and" * words, _SHORT))
+    fix = f"give the server a window of {most_tokens} tokens and room for the reply, or lower EXPEDIENTE_WINDOW_TOKENS"
+    if isinstance(reply, ModelError):
+        return Check(name="window", ok=False, found=f"{most_tokens} tokens: {_why(reply)}", fix=fix)
+    read = reply.usage.input_tokens
+    if read is None:
+        return Check(name="window", ok=True, found="nobody can tell: the server does not report what it read")
+    if read < _OF_WORDS * words:
+        return Check(name="window", ok=False, found=f"{words} tokens were cut to {read} in silence", fix=fix)
+    return Check(name="window", ok=True, found=f"{read} tokens are read")
 
 
 def _probed(model: Model, profile: Profile, mode: Mode, probed: dict[str, Answered]) -> Answered:
@@ -150,6 +172,10 @@ def _ask(model: Model, request: Request) -> Reply | ModelError:
 
 def _request(limit: int, *, tools: bool) -> Request:
     question = "Look up loan L-17." if tools else "Tell a long story about a lighthouse and the sea."
+    return _asking(question, limit, tools=tools)
+
+
+def _asking(question: str, limit: int, *, tools: bool = False) -> Request:
     return Request(
         messages=(
             Message(

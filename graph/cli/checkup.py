@@ -27,7 +27,7 @@ def checkup(screen: Screen) -> int:
 
 
 def model_checkup(screen: Screen, model: str) -> int:
-    """Print what a model server can do, and the profile that fits. Gives 1 where none does.
+    """Print what a model server can do, and the profile that fits. Gives 1 where none does, or its window is smaller.
 
     Raises SettingsError, ModelNotConfigured.
     """
@@ -47,7 +47,8 @@ def model_checkup(screen: Screen, model: str) -> int:
                     openai_base_url=settings.openai_base_url,
                     openai_profile=profile.name,
                     timeout_s=settings.model_timeout_s,
-                )
+                ),
+                settings.window_tokens - settings.reserved_output_tokens,
             ),
         )
     fits = fitting(checks)
@@ -56,7 +57,8 @@ def model_checkup(screen: Screen, model: str) -> int:
         screen.out.print(Text(told, style="bold"))
         for quirk in fits.quirks if fits else ():
             screen.out.print(Hanging(one_line(quirk), "- ", indent=2))
-    return _ended(screen, checks, fits is not None, {"profile": None if fits is None else fits.name})
+    ok = fits is not None and all(check.ok for check in checks if check.name == "window")
+    return _ended(screen, checks, ok, {"profile": None if fits is None else fits.name})
 
 
 def _printed(screen: Screen, checks: "Iterable[Check]") -> "list[Check]":

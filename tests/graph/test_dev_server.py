@@ -160,3 +160,17 @@ def test_the_server_reports_no_blocking_call_and_no_unregistered_type(
     written = server.written()
     assert "BlockingError" not in written
     assert "nregistered type" not in written
+
+
+def test_a_resume_with_nothing_answers_nothing(client: SyncLangGraphClient) -> None:
+    """LangGraph takes it for no input at all: the graph never sees it, and what waits goes on waiting."""
+    thread = client.threads.create()["thread_id"]
+    client.runs.wait(thread, "expediente", input=asked("Rotate my key"), context=BEA)
+    before = client.threads.get_state(thread)
+    nothing: Any = {"resume": None}
+    client.runs.wait(thread, "expediente", command=nothing, context=BEA, raise_error=False)
+    after = client.threads.get_state(thread)
+    assert client.threads.get(thread)["status"] == "interrupted"
+    assert after["tasks"][0]["interrupts"] == before["tasks"][0]["interrupts"]
+    done: Any = client.runs.wait(thread, "expediente", command=answering(after, "approve"), context=BEA)
+    assert "status is rotated" in done["messages"][-1]["content"]

@@ -96,8 +96,14 @@ ANSWER = {"resume": {"0" * 32: {"call-2-0": {"approval_id": "apr-0", "decision":
 
 @pytest.mark.parametrize(
     "run",
-    [{"input": {"messages": []}}, {}, {"command": {"update": {}}}, {"command": {**ANSWER, "goto": "execute"}}],
-    ids=["a question", "to go on", "a write", "a jump"],
+    [
+        {"input": {"messages": []}},
+        {},
+        {"command": {"update": {}}},
+        {"command": {**ANSWER, "goto": "execute"}},
+        {"command": {"resume": None}},
+    ],
+    ids=["a question", "to go on", "a write", "a jump", "nothing"],
 )
 def test_with_a_pass_a_run_answers_and_does_nothing_else(start: OpenApp, run: dict[str, Any]) -> None:
     app = start()

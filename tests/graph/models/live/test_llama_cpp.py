@@ -115,8 +115,14 @@ def test_two_clients_are_both_answered(live_url: str) -> None:
 
 def test_the_doctor_finds_its_profile(live_url: str) -> None:
     checks = list(
-        examine_model(lambda profile: openai_model(ALIAS, base_url=live_url, profile=profile.name, timeout_s=180.0))
+        examine_model(
+            lambda profile: openai_model(ALIAS, base_url=live_url, profile=profile.name, timeout_s=180.0),
+            WINDOW_TOKENS - 256,
+        )
     )
+    (window,) = [check for check in checks if check.name == "window"]
+    assert window.ok
+    assert window.found.endswith("tokens are read")
     assert {check.name: check.ok for check in checks if check.name.startswith("as ")} == {
         "as openai": False,
         "as openai-responses": False,
