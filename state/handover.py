@@ -39,9 +39,19 @@ class Settled(Value):
     by: str | None = None
 
 
+class Named(Value):
+    """An identifier that the user typed: its place in the stored turn, end exclusive."""
+
+    turn: int
+    ref: str
+    start: int
+    end: int
+
+
 class Handover(Value):
     """`through` is the last turn that it covers. `intent` are the user's words, `findings` our answers, which nobody
-    vouches for; `changed` what effects did, `checked` what was read, `decisions` what was refused."""
+    vouches for; `changed` what effects did, `checked` what was read, `decisions` what was refused. `identifiers` are
+    those that the user typed, each at the last place where it stands."""
 
     through: int
     intent: tuple[Said, ...] = ()
@@ -49,6 +59,7 @@ class Handover(Value):
     changed: tuple[Call, ...] = ()
     checked: tuple[Call, ...] = ()
     decisions: tuple[Settled, ...] = ()
+    identifiers: tuple[Named, ...] = ()
 
     def with_more(self, newer: "Handover") -> "Handover":
         """Both, the newest lines of each section: only what was newly cut is merged in, and nothing is said anew."""
@@ -59,6 +70,7 @@ class Handover(Value):
             changed=(*self.changed, *newer.changed)[-EFFECTS:],
             checked=_newest_of_each((*self.checked, *newer.checked))[-LINES:],
             decisions=(*self.decisions, *newer.decisions)[-EFFECTS:],
+            identifiers=(*self.identifiers, *newer.identifiers),
         )
 
 

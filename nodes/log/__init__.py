@@ -80,8 +80,12 @@ def make_log(
         outcome = judged(lap)
         queries = tuple(artifacts.put(scope.tenant, query) for query in searched(proposal, outcome))
         found = Retrieved(key=Snapshot.model_validate_json(texts[new]).key, snapshot_ref=new) if new else None
-        before = _remembering(reads.task, effective(policies, reads.request.now).history_turns, scope)
-        task = rewritten(before, lap, outcome, reads.request, queries, found, reads.proposal)
+        task = rewritten(reads.task, lap, outcome, reads.request, queries, found, reads.proposal)
+        interrupted = _interrupted(reads, texts[reads.request.turn_ref])
+        # The turn that ends is the newest earlier one of the next: together they are as many as a request may show.
+        ends = int(interrupted or task.status is not None)
+        shown_turns = effective(policies, reads.request.now).history_turns
+        task = _remembering(task, max(0, shown_turns - ends), scope)
         record = DecisionRecord(
             parent=reads.head,
             tenant=scope.tenant,
@@ -103,7 +107,7 @@ def make_log(
             task_hash="",
             edited=reads.request.edited is not None,
         )
-        if _interrupted(reads, texts[reads.request.turn_ref]):
+        if interrupted:
             # The lap is filed as far as it got; the task goes on with the message that came meanwhile.
             task = task.model_copy(update={"status": None})
         record = record.model_copy(update={"task_hash": digest(task)})
@@ -113,7 +117,8 @@ def make_log(
         cleared: dict[str, Any] = dict.fromkeys(_LAP)
         if task.status is None:
             return Writes(head=head, task=task, **cleared)
-        shown = (*log.get_all(scope.tenant, scope.thread, [turn.record for turn in task.turns]), record)
+        earlier = reads.task.turns[-shown_turns:] if shown_turns else ()
+        shown = (*log.get_all(scope.tenant, scope.thread, [turn.record for turn in earlier]), record)
         texts = artifacts.get_all(
             scope.tenant, [ref for one in shown for ref in (one.turn_ref, one.proposal_ref) if ref]
         )

@@ -101,7 +101,9 @@ def handover(drafts: Drafts, artifacts: Artifacts, scope: Scope, task: TaskState
     if task.handover_ref is None:
         return []
     kept = Handover.model_validate_json(artifacts.get(scope.tenant, task.handover_ref))
-    texts = artifacts.get_all(scope.tenant, [said.ref for said in (*kept.intent, *kept.findings)])
+    refs = [said.ref for said in (*kept.intent, *kept.findings)] + [one.ref for one in kept.identifiers]
+    texts = artifacts.get_all(scope.tenant, refs)
+    names = [f"turn {one.turn}: {texts[one.ref][one.start : one.end]}" for one in kept.identifiers]
     words = [f"turn {said.turn}: {_begin(texts[said.ref])}" for said in kept.intent]
     answers = [
         f"turn {said.turn}: {_begin(text)}"
@@ -110,10 +112,17 @@ def handover(drafts: Drafts, artifacts: Artifacts, scope: Scope, task: TaskState
     ]
     parts = (
         ("handover", "state://handover", Trust.SYSTEM, _account(kept)),
+        ("handover-identifiers", "turn://named", Trust.USER, "\n".join(names)),
         ("handover-words", "turn://earlier", Trust.USER, "\n".join(words)),
         ("handover-answers", "answer://earlier", Trust.UNTRUSTED, "\n".join(answers)),
     )
-    return [drafts.text(name, Kind.TASK_STATE, source, trust, text) for name, source, trust, text in parts if text]
+    # The blocks name the turns that they stand for, and the handover itself by its hash.
+    through, replaced = f"turns 1 to {kept.through}", (task.handover_ref,)
+    return [
+        drafts.text(name, Kind.TASK_STATE, source, trust, text, version=through, derived_from=replaced)
+        for name, source, trust, text in parts
+        if text
+    ]
 
 
 def _account(kept: Handover) -> str:
