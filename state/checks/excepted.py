@@ -5,8 +5,9 @@ asked. A no that describes (`is not working`) or stands in a condition (`if ther
 """
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
+
+from state.checks.kept import kept
 
 _NO = re.compile(
     r"\b(?:[^\W_]+n['’]t|cannot|never|not|no|nor|without|except|excluding|exclude|excepting|unless|avoid|avoiding"
@@ -34,7 +35,7 @@ class Parted(NamedTuple):
     left_out: str
 
 
-@lru_cache(maxsize=256)
+@kept(most=256)
 def parted(text: str) -> Parted:
     """A user's text without what it leaves out, and that."""
     folded = text.lower() if len(text.lower()) == len(text) else text

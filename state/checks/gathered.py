@@ -44,6 +44,12 @@ _NARROWS = frozenset(
 )
 # Words between the superlative, what is counted and where: they narrow nothing down.
 _NEUTRAL = frozenset(("total", "overall", "all", "of", "the", "in", "to", "on", "de", "en", "el", "la"))
+_COUNTS = {
+    word: number
+    for number, words in enumerate(("two dos both", "three tres", "four cuatro", "five cinco", "six seis"), 2)
+    for word in words.split()
+}
+_FEW = frozenset(map(str, range(2, 11)))  # a greater number beside a superlative is a year or a size
 
 
 def every_one(kind: str, asked: str) -> bool:
@@ -75,8 +81,10 @@ def has_most(value: str, field: OutputField, row: Row, rows: Sequence[Row], aske
     The rows are those of one tool, and none that the model chose to see. A place that the words name narrows them down;
     words that narrow them down by anything else leave it open.
     """
+    if not field.counted:
+        return False
     counted = [one for one in rows if one.tool == row.tool]
-    if not field.counted or any(one.steered for one in counted):
+    if any(one.steered for one in counted):
         return False
     places = {
         (cell.field.name, plain(str(cell.value)))
@@ -97,6 +105,14 @@ def has_most(value: str, field: OutputField, row: Row, rows: Sequence[Row], aske
             if _alone(value, field, [one for one in counted if not within or _stands_in(one, within[0])]):
                 return True
     return False
+
+
+def how_many(sentence: str, superlative: str) -> int:
+    """How many a superlative asks for: `the three largest`, `the top 3`; one where it says no number."""
+    word = re.escape(plain(superlative))
+    found = re.search(rf"\b(?:(\w+) {word}|top (\w+))\b", plain(sentence))
+    said = next((one for one in found.groups() if one), "") if found else ""
+    return _COUNTS.get(said) or (int(said) if said in _FEW else 1)
 
 
 def _each_before(words: list[str], at: int) -> bool:

@@ -6,13 +6,13 @@ is not (a summary, say) is a text like any other and has the trust of its item.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from state.checks.meaning import norm, plain
+from state.checks.kept import kept, on_let_go
+from state.checks.meaning import norm, plain, words_of
 from state.checks.origin import Shown
 from state.context import Trust
 from state.contract import RESERVED, OutputField, ToolContract
@@ -20,6 +20,7 @@ from state.labels import Label, Traced
 
 SOURCE = "toolrun://"
 INDEX = "index://"  # of results that a request had no room for: a row for each, with its name
+_LONGEST_TITLE = 120  # characters
 _SHORTEST_ECHO = 4  # characters below which a value says nothing of where it came from
 
 
@@ -38,7 +39,8 @@ class Cell(NamedTuple):
 class Row(NamedTuple):
     """One result, or one row of a list. `steered`: what the model put into the read decided which rows there are.
 
-    `holds` are the values of its trusted cells, as they are compared; moments stand there by day and minute too.
+    `trusted` are its trusted cells, `holds` their values as they are compared; moments stand there by day and minute
+    too. `titles` are short texts in it that somebody gave, `ordered` its fields that a superlative may order by.
     """
 
     item_ids: tuple[str, ...]
@@ -46,25 +48,32 @@ class Row(NamedTuple):
     tool: str
     cells: tuple[Cell, ...]
     steered: bool = False
+    trusted: tuple[Cell, ...] = ()
     holds: frozenset[str] = frozenset()
+    titles: frozenset[str] = frozenset()
+    ordered: tuple[OutputField, ...] = ()
 
 
 _MOST_MADE = 2_048  # results whose rows are kept: each is in the request of every later decision of its turn
 _MAKING = Lock()
 _MADE: dict[Any, tuple[ToolContract | None, tuple[Row, ...]]] = {}
+on_let_go(_MADE.clear)
 
 
 def row_of(item_ids: tuple[str, ...], source: str, tool: str, cells: Iterable[Cell], steered: bool = False) -> Row:
     """A row of these cells."""
     made = tuple(cells)
+    trusted = tuple(cell for cell in made if cell.label is not Label.UNTRUSTED)
     holds: set[str] = set()
-    for cell in made:
-        for leaf in leaves(cell.value) if cell.label is not Label.UNTRUSTED else ():
-            value = norm(leaf)
-            holds.add(value)
-            if len(value) > 10 and value[4:5] == "-" and value[7:8] == "-":
-                holds |= {value[:10], value[:16].replace("t", " ")}
-    return Row(item_ids, source, tool, made, steered, frozenset(holds))
+    for leaf in (leaf for cell in trusted for leaf in leaves(cell.value)):
+        value = norm(leaf)
+        holds.add(value)
+        if len(value) > 10 and value[4:5] == "-" and value[7:8] == "-":
+            holds |= {value[:10], value[:16].replace("t", " ")}
+    others = [plain(cell.value) for cell in made if cell.label is Label.UNTRUSTED and isinstance(cell.value, str)]
+    titles = frozenset(text for text in others if len(text) <= _LONGEST_TITLE and len(words_of(text)) > 1)
+    ordered = tuple(cell.field for cell in trusted if cell.field.most or cell.field.least)
+    return Row(item_ids, source, tool, made, steered, trusted, frozenset(holds), titles, ordered)
 
 
 def known(
@@ -162,7 +171,7 @@ def repeats(value: JsonValue, echoes: frozenset[str]) -> bool:
     return any(one in text for text in texts for one in echoes)
 
 
-@lru_cache(maxsize=2_048)
+@kept(most=2_048)
 def _body(text: str) -> dict[str, JsonValue] | None:
     try:
         body = json.loads(text)

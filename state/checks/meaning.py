@@ -4,12 +4,13 @@ import re
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from pydantic import JsonValue
 
 from state.checks.dates import Said, moment, said, without_time
 from state.checks.hidden import visible
+from state.checks.kept import kept
 from state.labels import Role
 
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
@@ -29,13 +30,13 @@ _STOP = frozenset(
 )
 
 
-@lru_cache(maxsize=65_536)
+@kept(most=65_536)
 def plain(text: str) -> str:
     """A text for comparison: visible characters, one case, single spaces."""
     return " ".join(visible(text).casefold().split())
 
 
-@lru_cache(maxsize=65_536)
+@kept(most=65_536)
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text that say something, in one case, in order."""
     return tuple(word for word in _words(text) if len(word) > 1 and word not in _STOP)
@@ -124,7 +125,7 @@ class Meaning:
         return re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", self.plain) is not None
 
 
-@lru_cache(maxsize=1024)
+@kept(most=1024)
 def meaning(text: str, today: date) -> Meaning:
     """The meaning of a text. Texts are the same from call to call: what was read once is kept a while."""
     return Meaning(text, today)

@@ -6,41 +6,45 @@ or a decoy that the words fit too, leaves the choice open, and then a person mak
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
 from state.checks.dates import moment
-from state.checks.gathered import every_one, has_most
+from state.checks.gathered import every_one, has_most, how_many
+from state.checks.kept import kept
 from state.checks.known import Cell, Row, leaves
 from state.checks.meaning import Meaning, meaning, number, plain, words_of
-from state.labels import Label
 
 Choice = Literal["described", "extreme", "all", "titled"]
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
-_COUNTS = {
-    word: number
-    for number, words in enumerate(("two dos both", "three tres", "four cuatro", "five cinco", "six seis"), 2)
-    for word in words.split()
-}
-_FEW = frozenset(map(str, range(2, 11)))  # a greater number beside a superlative is a year or a size
-_LONGEST_TITLE = 120  # characters
 _Mention = tuple[str, str]
+_Said = tuple[frozenset[_Mention], bool]
+_NOTHING: _Said = (frozenset(), False)
+_MOST_MENTIONS = 16_384  # values, and rows, of which is kept what the same words mention of them
 
 
 class _Thing(NamedTuple):
-    """One thing that rows show: its trusted cells, what of them the words mention, and mention whole."""
+    """One thing that rows show: what identifies it, its rows, what of them the words mention, and mention whole."""
 
-    cells: tuple[Cell, ...]
+    own: Cell
+    rows: tuple[Row, ...]
     mentioned: frozenset[_Mention]
     whole: frozenset[_Mention]
     named: bool
     listed: bool
     titles: frozenset[str]
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        """Its trusted cells."""
+        yield self.own
+        for row in self.rows:
+            yield from (cell for cell in row.trusted if cell.field.name != self.own.field.name)
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,14 @@ class Selection:
     stems: tuple[str, ...] = ()
     left_out: Meaning | None = None
     _things: dict[tuple[str, str], dict[str, _Thing]] = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def _mentions(self) -> "_Mentions":
+        found = _mentions_of(self.words, self.stems)
+        for held in found:
+            if len(held) > _MOST_MENTIONS:
+                held.clear()
+        return found
 
     def choice(self, value: JsonValue, row: Row, cell: Cell) -> Choice | None:
         """How the words choose this value, which stands in this cell; None where they do not, or not it alone."""
@@ -81,7 +93,8 @@ class Selection:
         """Whether the words leave a thing out: by what its trusted fields say, or by a title that somebody gave it."""
         if self.left_out is None or not self.left_out.words:
             return False
-        leaf_of = (leaf for cell in one.cells for leaf in leaves(cell.value) if isinstance(leaf, str | int | float))
+        held = (leaf for cell in one.cells for leaf in leaves(cell.value))
+        leaf_of = (leaf for leaf in held if isinstance(leaf, str | int | float) and not isinstance(leaf, bool))
         return any(_said(leaf, self.left_out, self.stems)[0] for leaf in leaf_of) or any(
             _said(title, self.left_out, self.stems)[1] for title in one.titles
         )
@@ -100,13 +113,13 @@ class Selection:
             if said.holds(word):
                 things = Selection(said, self.rows, self.own_names, self.stems)._of(row, cell)
                 one = things.pop(_key(value), None)
-                if one is not None and _extreme((name, sign), one, list(things.values()), _how_many(sentence, word)):
+                if one is not None and _extreme((name, sign), one, list(things.values()), how_many(sentence, word)):
                     return True
         return False
 
     def points_at(self, row: Row) -> bool:
         """Whether the words mention something that a trusted field of a row says."""
-        return any(self._mention(cell)[0] for cell in row.cells if cell.label is not Label.UNTRUSTED)
+        return any(self._mention(cell.value)[0] for cell in row.trusted)
 
     def _all(self, cell: Cell, one: _Thing, others: Sequence[_Thing]) -> Choice | None:
         """All of a kind are meant: of those that the words narrow down to, where they do."""
@@ -120,7 +133,7 @@ class Selection:
     def _orders(self, things: Iterable[_Thing]) -> list[tuple[str, int, str]]:
         """The fields that a superlative of the words orders by, 1 the most, -1 the least, and the word."""
         found: dict[tuple[str, int, str], None] = {}
-        fields = {cell.field.name: cell.field for thing in things for cell in thing.cells}
+        fields = {one.name: one for thing in things for row in thing.rows for one in row.ordered}
         for name, field_of_it in fields.items():
             for words, sign in ((field_of_it.most, 1), (field_of_it.least, -1)):
                 found |= {(name, sign, word): None for word in words if self.words.holds(word)}
@@ -133,9 +146,9 @@ class Selection:
         if name not in self._things:
             gathered: dict[str, list[tuple[Row, Cell]]] = {}
             for one in self.rows:
-                for other in one.cells:
+                for other in one.trusted:
                     same = other.field.identifies == kind if kind else (one.tool, other.field.name) == name
-                    if same and other.label is not Label.UNTRUSTED:
+                    if same:
                         for leaf in leaves(other.value):
                             gathered.setdefault(_key(leaf), []).append((one, other))
             # The principal is no candidate: who else stands in a row is meant.
@@ -145,40 +158,58 @@ class Selection:
         return self._things[name]
 
     def _thing(self, key: str, found: Sequence[tuple[Row, Cell]]) -> _Thing:
-        own = Cell(found[0][1].field, key, found[0][1].label)
+        own = found[0][1]
         several = any(isinstance(cell.value, list | dict) for _, cell in found)
-        rows = [row for row, _ in found]
         # A list in one cell names many things: what stands beside it describes all of them.
-        beside = [] if several else [cell for row in rows for cell in row.cells if cell.label is not Label.UNTRUSTED]
-        cells = (own, *(cell for cell in beside if cell.field.name != own.field.name))
-        texts = (
-            plain(cell.value)
-            for row in rows
-            for cell in row.cells
-            if cell.label is Label.UNTRUSTED and isinstance(cell.value, str) and not several
+        rows = () if several else tuple(row for row, _ in found)
+        said = [self._mention(key)]
+        said += [one for row in rows for name, one in self._of_row(row) if name != own.field.name]
+        return _Thing(
+            own=own._replace(value=key),
+            rows=rows,
+            mentioned=frozenset().union(*(mentions for mentions, _ in said)),
+            whole=frozenset().union(*(mentions for mentions, all_of_it in said if all_of_it)),
+            named=any(all_of_it for _, all_of_it in said),
+            listed=not all(row.steered for row, _ in found),
+            titles=rows[0].titles if len(rows) == 1 else frozenset().union(*(row.titles for row in rows)),
         )
-        titles = frozenset(text for text in texts if len(text) <= _LONGEST_TITLE and len(words_of(text)) > 1)
-        said = [self._mention(cell) for cell in cells]
-        mentioned = frozenset(mention for mentions, _ in said for mention in mentions)
-        whole = frozenset(mention for mentions, all_of_it in said if all_of_it for mention in mentions)
-        named, listed = any(all_of_it for _, all_of_it in said), not all(row.steered for row in rows)
-        return _Thing(cells, mentioned, whole, named, listed, titles)
 
-    def _mention(self, cell: Cell) -> tuple[frozenset[_Mention], bool]:
-        """What of a cell stands in the words, and whether all of it does."""
-        if isinstance(cell.value, str):
-            return _said(cell.value, self.words, self.stems)
-        found = [
-            _said(leaf, self.words, self.stems) for leaf in leaves(cell.value) if isinstance(leaf, str | int | float)
-        ]
-        return frozenset().union(*(mentions for mentions, _ in found)), any(whole for _, whole in found)
+    def _of_row(self, row: Row) -> tuple[tuple[str, _Said], ...]:
+        """What the words mention of a row, by field. Rows are the same values from decision to decision."""
+        held = self._mentions.rows.get(id(row))
+        if held is None or held[0] is not row:
+            each = ((cell.field.name, self._mention(cell.value)) for cell in row.trusted)
+            held = (row, tuple((name, said) for name, said in each if said != _NOTHING))
+            self._mentions.rows[id(row)] = held
+        return held[1]
+
+    def _mention(self, value: JsonValue) -> _Said:
+        """What of a value stands in the words, and whether all of it does."""
+        if isinstance(value, bool) or value is None:
+            return _NOTHING
+        if isinstance(value, list | dict):
+            found = [self._mention(leaf) for leaf in leaves(value)]
+            return frozenset().union(*(mentions for mentions, _ in found)), any(whole for _, whole in found)
+        said = self._mentions.values.get(value)
+        if said is None:
+            said = self._mentions.values[value] = _said(value, self.words, self.stems)
+        return said
 
 
-@lru_cache(maxsize=32_768)
-def _said(leaf: str | int | float, words: Meaning, stems: tuple[str, ...]) -> tuple[frozenset[_Mention], bool]:
-    """What of one value the words mention, and whether all of it. Rows are the same from decision to decision."""
-    if isinstance(leaf, bool):
-        return frozenset(), False
+class _Mentions(NamedTuple):
+    """What the words mention of values, and of rows, that were asked for before."""
+
+    values: dict[str | int | float, _Said]
+    rows: dict[int, tuple[Row, tuple[tuple[str, _Said], ...]]]
+
+
+@kept(most=64)
+def _mentions_of(words: Meaning, stems: tuple[str, ...]) -> _Mentions:
+    return _Mentions({}, {})
+
+
+def _said(leaf: str | int | float, words: Meaning, stems: tuple[str, ...]) -> _Said:
+    """What of one value the words mention, and whether all of it."""
     if isinstance(leaf, int | float):
         said = number(leaf) in words.numbers
         return frozenset({("number", str(number(leaf)))} if said else ()), said
@@ -204,14 +235,6 @@ def _unlike(one: _Thing, others: Sequence[_Thing]) -> bool:
         if other.mentioned and other.mentioned < one.mentioned and other.named and not one.named:
             return False
     return True
-
-
-def _how_many(sentence: str, superlative: str) -> int:
-    """How many a superlative asks for: `the three largest`, `the top 3`; one where it says no number."""
-    word = re.escape(plain(superlative))
-    found = re.search(rf"\b(?:(\w+) {word}|top (\w+))\b", plain(sentence))
-    said = next((one for one in found.groups() if one), "") if found else ""
-    return _COUNTS.get(said) or (int(said) if said in _FEW else 1)
 
 
 def _extreme(order: tuple[str, int], one: _Thing, others: Sequence[_Thing], many: int) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from state.checks.gathered import every_link_in, every_one, has_most
-from state.checks.known import Cell, Row
+from state.checks.known import Cell, Row, row_of
 from state.contract import OutputField
 from state.labels import Label
 
@@ -63,7 +63,7 @@ def rows(*said: str, steered: bool = False, field: OutputField = SENDER) -> tupl
     def one(line: str) -> Row:
         who, _, where = line.partition("@")
         cells: Any = (Cell(field, who, Label.DIRECTORY), Cell(ROOM, where, Label.SERVER))
-        return Row(("1-call",), "toolrun://r/1", "read", cells, steered)
+        return row_of(("1-call",), "toolrun://r/1", "read", cells, steered)
 
     return tuple(map(one, said))
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from state.checks.excepted import parted
-from state.checks.known import Cell, Row
+from state.checks.known import Cell, Row, row_of
 from state.checks.meaning import meaning
 from state.checks.selection import Selection
 from state.contract import OutputField
@@ -25,7 +25,7 @@ FIELDS = {
 
 def row(steered: bool = False, **cells: Any) -> Row:
     made = tuple(Cell(FIELDS[name], value, FIELDS[name].label) for name, value in cells.items())
-    return Row(("1-call",), "toolrun://r/1", "list_files", made, steered)
+    return row_of(("1-call",), "toolrun://r/1", "list_files", made, steered)
 
 
 PLAN = row(file_id="F1", name="holiday plan.docx", size=300, changed="2026-05-01T10:00", folder="private")
@@ -136,7 +136,7 @@ def test_the_principal_is_no_candidate() -> None:
     amount = OutputField(name="amount", trust="system")
     to = OutputField(name="recipient", trust="system", identifies="account")
     cells = (Cell(account, "GB29", Label.SERVER), Cell(to, "me", Label.SERVER), Cell(amount, 10.0, Label.SERVER))
-    paid = Row(("1-call",), "toolrun://r/1", "list", cells)
+    paid = row_of(("1-call",), "toolrun://r/1", "list", cells)
     words = meaning("refund the 10.00 I got", TODAY)
     assert Selection(words, (paid,)).choice("GB29", paid, cells[0]) is None
     assert Selection(words, (paid,), frozenset({"me"})).choice("GB29", paid, cells[0]) == "described"
