@@ -1,4 +1,5 @@
-"""Labels survive projection, cutting, splitting into blocks, writing and reading again (S7): random pipelines."""
+"""Labels survive projection, cutting, splitting into blocks, writing and reading again, pages of a result, and the
+handover of a turn that goes out of sight (S7): random pipelines."""
 
 import json
 from typing import Any
@@ -7,9 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from graph.result_reader import READ_RESULT, ResultReader, pages, readable
 from nodes.execute.project import project
+from nodes.log.handover import left_by
 from nodes.pack.compact import compacted
 from nodes.pack.drafts import Drafts
+from nodes.pack.history import handover
 from nodes.pack.trail import this_turn
 from nodes.validate.provenance import past_of, rows_of
 from state.checks.known import Row, leaves, still_trusted
@@ -20,6 +24,7 @@ from state.context import Trust
 from state.contract import Effect, OutputField, ToolContract
 from state.labels import Argument, Label
 from state.verdict import Allowed
+from state.work import Answer, LapOutcome, Status
 from tests.fakes import NOW, CharCounter
 from tests.nodes.parts import QUESTION, Parts, observation
 
@@ -60,7 +65,9 @@ class Pipeline:
         self.contracts = {
             "look": contract("look", Effect.READ, most_bytes),
             "write": contract("write", Effect.WRITE, most_bytes),
+            READ_RESULT: ResultReader(self.parts.artifacts, self.parts.log, {}).tool(("agent",)).contract,
         }
+        self.bodies: list[tuple[str, str]] = []
         self.stored: list[str] = ["good-0-server"]
 
     def shown(self) -> tuple[Shown, ...]:
@@ -85,6 +92,7 @@ class Pipeline:
         projected = project(terms, list(result))
         call_id, name = f"c{self._index}", f"toolrun://r/{self._index}"
         body = json.dumps({"tool": tool, **projected.fields, "artifact_ref": name})
+        self.bodies.append((name, body))
         seen = observation(
             call_id,
             tool,
@@ -103,9 +111,31 @@ class Pipeline:
         )
         self._index += 1
 
+    def read_on(self, which: int) -> None:
+        """A page of a result that an earlier call brought."""
+        name, body = self.bodies[which % len(self.bodies)]
+        whole = readable(body)
+        cut = pages(whole, 60)
+        page = which % len(cut)
+        shown = {"page": page + 1, "pages": len(cut), "whole_bytes": len(whole.encode()), "text": cut[page]}
+        self.call(READ_RESULT, {"artifact_ref": name, "page": page + 1}, [shown])
+
+    def handed_over(self, answer: str) -> tuple[Shown, ...]:
+        """What the next turn is shown of this one, which ended with this answer and went out of sight."""
+        parts = self.parts
+        done = parts.proposal(Answer(text=answer))
+        ended = {"proposal_ref": done, "observations": (), "outcome": LapOutcome.ANSWERED, "status": Status.ANSWERED}
+        self._head = parts.filed(parent=self._head, index=self._index, **ended)
+        laps = parts.log.chain(parts.scope.tenant, parts.scope.thread, self._head)
+        kept = left_by(1, laps, ())
+        drafts = Drafts(parts.artifacts, CharCounter(), parts.scope.tenant, NOW)
+        task = parts.task(handover_ref=parts.put(kept.model_dump_json()))
+        made = handover(drafts, parts.artifacts, parts.scope, task)
+        return tuple(Shown(one.item.item_id, one.item.trust, one.text, one.item.source) for one in made)
+
 
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["look", "write"]), st.integers(0, 9), st.integers(0, 9), st.integers(0, 40)),
+    st.tuples(st.sampled_from(["look", "write", "read on"]), st.integers(0, 9), st.integers(0, 9), st.integers(0, 40)),
     min_size=1,
     max_size=6,
 )
@@ -125,6 +155,9 @@ def test_what_came_in_untrusted_is_never_read_as_trusted(
             rows = [{"key": f"good-{number}-id", "held": f"{'x' * padding} {stored}", "note": note}]
             line.call("look", {}, rows)
             foreign.append(note)
+        elif tool == "read on":
+            if line.bodies:
+                line.read_on(which)
         else:
             value = foreign[which % len(foreign)] if other % 2 else line.stored[which % len(line.stored)]
             line.call("write", {"key": value, "text": value}, [{"key": value, "held": f"done: {value}", "note": ""}])
@@ -132,6 +165,10 @@ def test_what_came_in_untrusted_is_never_read_as_trusted(
     trusted = [cell for row in line.rows() for cell in row.cells if cell.label is not Label.UNTRUSTED]
     texts = [plain(str(leaf)) for cell in trusted for leaf in leaves(cell.value)]
     assert [text for text in texts if "evil-" in text] == []
+    shown = (*line.shown()[:1], *line.handed_over(f"It says: {foreign[-1]}"))
+    after = Sources(shown, (), NOW.date())
+    labels = {traced(line.contracts["write"], {"key": value}, after)[0].label for value in foreign}
+    assert labels <= {Label.UNTRUSTED, Label.NOWHERE}
 
 
 @settings(max_examples=30, deadline=None)
