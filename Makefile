@@ -45,7 +45,7 @@ bench-long: .venv/core.stamp ## Measure 1,000 decisions in one thread, on the se
 bench-calls: .venv/core.stamp ## Measure judging and running one call beside a ToolNode
 	$(BIN)/python -m evals.bench.calls
 
-bench-retrieval: .venv/core.stamp ## Measure ranking, ingest and search (RETRIEVAL="--chunks 100000" changes how)
+bench-retrieval: .venv/core.stamp ## Measure ranking, ingest and search (RETRIEVAL="--size 10000x1000" changes how)
 	$(BIN)/python -m evals.retrieval_bench $(RETRIEVAL)
 
 bench-packing: .venv/evals.stamp ## Measure packing, and long runs under each strategy and peer (PACKING="--assets 60" changes how)
@@ -54,6 +54,9 @@ bench-packing: .venv/evals.stamp ## Measure packing, and long runs under each st
 
 isolation: .venv/core.stamp ## Ask a changing world 20,000 queries (ISOLATION="--queries 1000 --seed 3" changes how)
 	$(BIN)/python -m evals.isolation $(ISOLATION)
+
+isolation-recall: .venv/core.stamp ## Ask 20,000 chunks as a group that may read 200 (RECALL="--documents 5000" changes how)
+	$(BIN)/python -m evals.isolation.recall $(RECALL)
 
 bench-crowd: .venv/core.stamp ## Measure 50 runs at once against a model that takes two seconds
 	$(BIN)/python -m evals.bench.crowd
@@ -136,4 +139,4 @@ clean: ## Remove the environment, local data and caches
 	@touch $@
 
 .PHONY: help demo test check draw studio bench bench-long bench-calls bench-tracing bench-crowd bench-retrieval \
-  bench-packing isolation laws kills dev sbert test-sbert multilingual evals lock live clean
+  bench-packing isolation isolation-recall laws kills dev sbert test-sbert multilingual evals lock live clean

@@ -8,6 +8,7 @@ from retrieval.access import microseconds, readers_matching, readers_of
 from retrieval.branch import Generation
 from state.knowledge import Chunk
 from state.run import Access
+from state.search import Embedder
 
 TEXT_NAME = "text"  # the key under which a record names the text that its vector is of
 
@@ -56,3 +57,13 @@ def metadata(chunk: Chunk, generation: Generation) -> dict[str, Any]:
         "from_us": microseconds(chunk.effective_from),
         "until_us": generation.until_us,
     }
+
+
+def made_by(embedder: Embedder) -> dict[str, str | int]:
+    """What is stored with a collection: vectors of another embedder cannot be compared with those in it."""
+    return {"embedder": embedder.name, "dimension": embedder.dimension}
+
+
+def spelt(made_by: dict[str, Any]) -> str:
+    """The same for a reader."""
+    return f"{made_by['embedder']} (dimension {made_by['dimension']})"

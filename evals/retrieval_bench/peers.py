@@ -1,4 +1,5 @@
-"""Speed and size: the library beside Chroma's own query with a tenant filter, on the same vectors, in the same run.
+"""Speed and size: the library beside two plain peers, on the same vectors, in the same run: Chroma's own query with a
+tenant filter, and the plain ensemble of BM25 and Chroma.
 
 Vectors are drawn at random, so that no embedder is measured here; documents have the words they are found by.
 """
@@ -9,10 +10,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 
 from evals.retrieval_bench.corpora import NOW
+from evals.retrieval_bench.ensemble import Bm25, Ensemble, Vectors
 from retrieval.chroma_client import plain_collection
 from retrieval.library import Library
 from state.run import Access
@@ -25,8 +28,8 @@ WORDS = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklm
 
 
 class Peers(Value):
-    """Chunks a second of an ingest, cold and unchanged; milliseconds of a query in each branch and of the plain peer,
-    pair by pair; bytes a chunk on disk."""
+    """Chunks a second of an ingest, cold and unchanged; milliseconds of a query in each branch and of the plain peers
+    (medians; ratios are the median over the same queries); bytes a chunk on disk."""
 
     chunks: int
     tenants: int
@@ -36,15 +39,18 @@ class Peers(Value):
     lexical_ms: float
     plain_ms: float
     dense_ratio: float
+    ensemble_ms: float
+    both_ratio: float
     bytes_a_chunk: float
 
     def told(self) -> str:
         """One paragraph."""
         return (
-            f"{self.chunks:,} chunks, {self.tenants:,} tenants: ingest {self.ingest_cold:,.0f} chunks/s without "
-            f"embedder, unchanged {self.ingest_again:,.0f}/s; a query in the vectors {self.dense_ms:.1f} ms "
-            f"({self.dense_ratio:.2f} of Chroma's own with a tenant filter, {self.plain_ms:.1f} ms), in the keywords "
-            f"{self.lexical_ms:.1f} ms; {self.bytes_a_chunk:,.0f} bytes a chunk"
+            f"{self.chunks:,} chunks of random unit vectors, {self.tenants:,} tenants: ingest {self.ingest_cold:,.0f} "
+            f"chunks/s without embedder, unchanged {self.ingest_again:,.0f}/s; a query in the vectors "
+            f"{self.dense_ms:.1f} ms ({self.dense_ratio:.2f} of Chroma's own with a tenant filter, {self.plain_ms:.1f} "
+            f"ms), in the keywords {self.lexical_ms:.1f} ms; both are {self.both_ratio:.2f} of the plain ensemble, "
+            f"{self.ensemble_ms:.1f} ms; {self.bytes_a_chunk:,.0f} bytes a chunk"
         )
 
 
@@ -57,7 +63,7 @@ class Drawn:
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector per text."""
-        return [_vector(text) for text in texts]
+        return [drawn_vector(text) for text in texts]
 
     def embed_queries(self, texts: Sequence[str]) -> list[list[float]]:
         """As `embed`."""
@@ -83,18 +89,21 @@ def peers(folder: Path, chunks: int, tenants: int) -> Peers:
                 batch = texts[start : start + 5_000]
                 plain.add(
                     ids=[f"{start + place}" for place in range(len(batch))],
-                    embeddings=np.asarray([_vector(text) for _, text in batch], dtype=np.float32),
+                    embeddings=np.asarray([drawn_vector(text) for _, text in batch], dtype=np.float32),
                     metadatas=[{"tenant": tenant} for tenant, _ in batch],
                 )
-            dense, lexical, other = [], [], []
+            words = Bm25.of([str(number) for number in range(chunks)], [text for _, text in texts], 10)
+            dense, lexical, other, ensemble = [], [], [], []
             for _ in range(QUERIES):
                 tenant, query = f"t{chance.randrange(tenants)}", " ".join(chance.choices(WORDS, k=6))
                 access = Access(tenant=tenant, groups=(), products=(), now=NOW)
-                vector = np.asarray([_vector(query)], dtype=np.float32)
+                vector = np.asarray([drawn_vector(query)], dtype=np.float32)
                 dense.append(_seconds(partial(library.index.search, query, access, 10)))
                 lexical.append(_seconds(partial(library.lexical.search, query, access, 10)))
                 ask = partial(plain.query, query_embeddings=vector, n_results=10, where={"tenant": tenant})
+                both = Ensemble(retrievers=[words, Vectors(nearest=partial(_ids, ask))])
                 other.append(_seconds(ask))
+                ensemble.append(_seconds(partial(both.invoke, query)))
     size = sum(file.stat().st_size for file in (folder / "library").rglob("*") if file.is_file())
     return Peers(
         chunks=chunks,
@@ -105,8 +114,14 @@ def peers(folder: Path, chunks: int, tenants: int) -> Peers:
         lexical_ms=median(lexical) * 1000,
         plain_ms=median(other) * 1000,
         dense_ratio=median(a / b for a, b in zip(dense, other, strict=True)),
+        ensemble_ms=median(ensemble) * 1000,
+        both_ratio=median((a + b) / c for a, b, c in zip(dense, lexical, ensemble, strict=True)),
         bytes_a_chunk=size / chunks,
     )
+
+
+def _ids(ask: Callable[[], Any], _query: str) -> list[str]:
+    return list(ask()["ids"][0])
 
 
 def _seconds(call: Callable[[], object]) -> float:
@@ -115,7 +130,8 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def _vector(text: str) -> list[float]:
+def drawn_vector(text: str) -> list[float]:
+    """A unit vector drawn from the last 64 bytes of a text."""
     drawn = np.random.default_rng(list(text.encode()[-64:])).standard_normal(DIMENSION)
     unit: list[float] = (drawn / np.linalg.norm(drawn)).tolist()
     return unit
