@@ -49,6 +49,6 @@ class Ranking(Value):
             said = fault.errors()[0]["msg"] if isinstance(fault, ValidationError) else fault.strerror
             allowed = ", ".join(cls.model_fields)
             raise RankingUnusable(
-                f"{file.name}: got what cannot be used ({said}); allowed keys: {allowed}; run `agent tune` again, or "
-                "delete the file for the defaults"
+                f"{file.name}: got what cannot be used ({said}); allowed keys: {allowed}; delete the file "
+                "for the defaults, then run `agent tune` for better ones"
             ) from None

@@ -1,10 +1,11 @@
-"""`python -m evals.retrieval_bench`: ranking quality per stage on each labelled set, and what ingesting costs."""
+"""`python -m evals.retrieval_bench`: quality per stage on each labelled set, then speed and size beside plain peers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
@@ -13,79 +14,124 @@ from rich.table import Table
 from evals.retrieval_bench.corpora import LabelledSet, bank_set, domain_set
 from evals.retrieval_bench.peers import Peers, peers
 from evals.retrieval_bench.prepare import prepare
+from evals.retrieval_bench.quality import Scored
+from evals.retrieval_bench.results import Results
 from evals.retrieval_bench.stages import Measured, measured
 from evals.retrieval_bench.tune import Tuned, tune
 from graph.clock import SystemClock
 from graph.domain_loading import load_domain
 from graph.settings import Settings
-from retrieval.embed import MiniLM
+from retrieval.embedders import EmbedderName, open_embedder
 from retrieval.ranking import RerankerName
 from retrieval.rerank.maxsim import MaxSim
+from state.search import Embedder
 from state.value import Value
 
+V = TypeVar("V", bound=Value)
 
-class Report(Value):
-    """All that was measured in one run."""
+SIZES = ["10000x1", "10000x1000", "100000x1"]
 
-    sets: tuple[Measured, ...]
-    tuned: dict[str, Tuned]
-    peers: Peers
+
+class SetMeasured(Value):
+    """A labelled set: its stages as they stand, and the ranking that fitting finds."""
+
+    stages: Measured
+    tuned: Tuned
 
 
 def main(
-    json: Annotated[bool, typer.Option(help="Print one JSON object.")] = False,
+    json: Annotated[bool, typer.Option(help="Print a JSON object for each part.")] = False,
     data: Annotated[
         Path | None, typer.Option(envvar="EXPEDIENTE_DATA", help="The folder of measuring data; else the domain alone.")
     ] = None,
-    chunks: Annotated[int, typer.Option(min=100, help="How many chunks the speed is measured at.")] = 10_000,
-    tenants: Annotated[int, typer.Option(min=1, help="Over how many tenants they are spread.")] = 1,
+    embedder: Annotated[EmbedderName, typer.Option(help="Who embeds the labelled sets.")] = EmbedderName.MINILM,
+    size: Annotated[
+        list[str] | None, typer.Option(help="CHUNKSxTENANTS to measure speed at, again for more; 0 for none.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where results are appended; what it holds is not measured again.")
+    ] = None,
 ) -> None:
-    """Measure quality on the labelled sets, and speed and size beside plain peers, in one run."""
-    console, told = Console(), Console(stderr=True)
-    sets, tuned, reranker = [], {}, MaxSim()
+    """Measure part by part; what was broken off goes on where it ended. Delete the file to measure anew."""
+    settings, console = Settings.load(), Console()
+    results = Results(out or settings.home / "bench-retrieval.jsonl")
     with TemporaryDirectory() as folder:
-        for labelled in _sets(Path(folder), data):
-            with labelled as one, told.status(f"{one.name}: {len(one.questions)} questions"):
-                timed = prepare(one, reranker)
-                sets.append(measured(one.name, timed))
-                tuned[one.name] = tune(timed.questions, RerankerName.MAXSIM)
-        with told.status(f"{chunks} chunks in {tenants} tenants"):
-            beside = peers(Path(folder) / "peers", chunks, tenants)
-    report = Report(sets=tuple(sets), tuned=tuned, peers=beside)
-    if json:
-        console.out(report.model_dump_json(), highlight=False)
-        return
-    for found in report.sets:
-        console.print(_table(found, report.tuned[found.name]))
-    console.print(report.peers.told(), highlight=False)
+        made = open_embedder(embedder, model=None, dimension=None, base_url=None, api_key="")
+        for name, opened in _sets(settings, Path(folder), data, made):
+            found = _once(results, f"{name}, {embedder.value}", SetMeasured, partial(_measure, opened))
+            if json:
+                console.out(found.model_dump_json(), highlight=False)
+            else:
+                _tell(console, found, made.name)
+        for chunks, tenants in _sizes(size if size is not None else SIZES):
+            part = f"{chunks} chunks, {tenants} tenants"
+            beside = _once(results, part, Peers, partial(peers, Path(folder) / part, chunks, tenants))
+            console.out(beside.model_dump_json() if json else beside.told(), highlight=False)
 
 
-def _sets(folder: Path, data: Path | None) -> Iterator[AbstractContextManager[LabelledSet]]:
-    settings = Settings.load()
+def _once(results: Results, part: str, kind: type[V], measure: Callable[[], V]) -> V:
+    held = results.held(part, kind)
+    if held is None:
+        with Console(stderr=True).status(part):
+            held = measure()
+        results.add(part, held)
+    return held
+
+
+def _measure(opened: Callable[[], AbstractContextManager[LabelledSet]]) -> SetMeasured:
+    with opened() as labelled:
+        timed = prepare(labelled, MaxSim())
+        return SetMeasured(stages=measured(labelled, timed), tuned=tune(timed.questions, RerankerName.MAXSIM))
+
+
+def _sizes(given: list[str]) -> Iterator[tuple[int, int]]:
+    for one in given:
+        chunks, _, tenants = one.partition("x")
+        if not chunks.isdigit() or not (tenants or "1").isdigit():
+            raise typer.BadParameter(f"got {one!r}; allowed: CHUNKSxTENANTS, as in 10000x1; 0 for none")
+        if int(chunks):
+            yield int(chunks), int(tenants or "1")
+
+
+def _sets(
+    settings: Settings, folder: Path, data: Path | None, embedder: Embedder
+) -> Iterator[tuple[str, Callable[[], AbstractContextManager[LabelledSet]]]]:
     domain = load_domain(settings.domain, folder / "domain", SystemClock())
     file = domain.corpus.parent / "questions.jsonl"
     if file.exists():
-        yield domain_set(domain, file, folder, MiniLM())
+        yield "domain", partial(domain_set, domain, file, folder, embedder)
     if data is not None:
-        yield bank_set(data, folder, MiniLM())
+        yield "bank_knowledge", partial(bank_set, data, folder, embedder)
 
 
-def _table(one: Measured, tuned: Tuned) -> Table:
-    table = Table(
-        title=f"{one.name}: {one.questions} questions, {one.searches:.0f} searches each, p50 {one.search_ms_p50:.0f} "
-        f"ms, p95 {one.search_ms_p95:.0f} ms; MaxSim, warm, {one.rerank_ms_p50 or 0:.0f} ms more"
-    )
-    for name in ("stage", "nDCG@10", "recall@5", "@10", "@50", "MRR", "nDCG − better arm (95 %)"):
-        table.add_column(name, justify="left" if name == "stage" else "right")
+def _tell(console: Console, found: SetMeasured, embedder: str) -> None:
+    """A table that eighty columns hold, and below it what is told apart by its interval."""
+    one, languages = found.stages, list(found.stages.stages[0].ndcg_10_by_language)
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    for name in ("", "nDCG@10", *(languages if len(languages) > 1 else ()), "R@5", "R@10", "R@50", "MRR", "p50", "p95"):
+        table.add_column(name, justify="right" if name else "left")
     for stage in one.stages:
-        s, d = stage.scored, stage.against_better_arm
-        numbers = (s.ndcg_10, s.recall_5, s.recall_10, s.recall_50, s.reciprocal_rank)
-        table.add_row(stage.name, *(f"{n:.3f}" for n in numbers), f"{d.mean:+.3f} ({d.lower:+.3f} to {d.upper:+.3f})")
-    kept = [step for step in tuned.steps if step.kept][-1]
-    s = kept.held_out
-    numbers = (s.ndcg_10, s.recall_5, s.recall_10, s.recall_50, s.reciprocal_rank)
-    table.add_row(f"tuned, held out: {kept.name}", *(f"{n:.3f}" for n in numbers), "")
-    return table
+        by_language = [stage.ndcg_10_by_language[name] for name in languages] if len(languages) > 1 else []
+        cells = _cells(stage.scored, by_language)
+        table.add_row(stage.name, *cells, f"{stage.ms_p50:.0f}", f"{stage.ms_p95:.0f}")
+    kept = [step for step in found.tuned.steps if step.kept][-1]
+    table.add_row("tuned, held out", *_cells(kept.held_out, [None] * (len(languages) if len(languages) > 1 else 0)))
+    speed = f"; {one.ingest_chunks_per_s:.0f} chunks/s read in" if one.ingest_chunks_per_s else ""
+    console.out(
+        f"\n{one.name}, {embedder}: {one.questions} questions, {one.searches:.0f} searches each{speed}; ms of one"
+    )
+    console.print(table)
+    for stage in one.stages:
+        d = stage.against_better_arm
+        apart = f"{d.mean:+.3f} (95 % {d.lower:+.3f} to {d.upper:+.3f})"
+        console.out(f"  {stage.name}: nDCG@10 {apart} beside the better of keywords and vectors", highlight=False)
+    console.out(f"  tuned: {kept.name}", highlight=False)
+
+
+def _cells(scored: Scored, by_language: Sequence[float | None]) -> list[str]:
+    s = scored
+    numbers = (s.ndcg_10, *by_language, s.recall_5, s.recall_10, s.recall_50, s.reciprocal_rank)
+    return ["" if number is None else f"{number:.3f}" for number in numbers]
 
 
 if __name__ == "__main__":

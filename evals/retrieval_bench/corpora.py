@@ -1,6 +1,7 @@
 """The labelled sets: the domain's own questions, and bank_knowledge where EXPEDIENTE_DATA lies."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,11 +20,13 @@ NOW = datetime(2026, 11, 29, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class LabelledSet:
-    """Questions with the access of who asks each, over a library that holds the documents."""
+    """Questions with the access of who asks each, over a library that holds the documents; how many chunks a second
+    were read in, embedding included, where that was done for the measurement."""
 
     name: str
     library: Library
     questions: tuple[tuple[Labelled, Access], ...]
+    ingest_chunks_per_s: float | None = None
 
 
 @contextmanager
@@ -46,16 +49,20 @@ def bank_set(data: Path, folder: Path, embedder: Embedder) -> Iterator[LabelledS
         relevant = tuple(named[document] for document in task["required_documents"])
         questions.append((Labelled(question=task["scenario"], relevant=relevant), access))
     with Library.open(folder / "bank-library", embedder) as library:
-        library.ingest(corpus, NOW)
-        yield LabelledSet("bank_knowledge", library, tuple(questions))
+        yield LabelledSet("bank_knowledge", library, tuple(questions), _read_in(library, corpus))
 
 
 @contextmanager
 def domain_set(domain: Domain, file: Path, folder: Path, embedder: Embedder) -> Iterator[LabelledSet]:
     """The domain's corpus under a file of labelled questions, each asked by the principal it names."""
     with Library.open(folder / "domain-library", embedder) as library:
-        library.ingest(domain.corpus, NOW)
-        yield LabelledSet("domain", library, asked_by(domain, read_labelled(file)))
+        speed = _read_in(library, domain.corpus)
+        yield LabelledSet("domain", library, asked_by(domain, read_labelled(file)), speed)
+
+
+def _read_in(library: Library, corpus: Path) -> float:
+    began = time.perf_counter()
+    return library.ingest(corpus, NOW).chunks / (time.perf_counter() - began)
 
 
 def asked_by(

@@ -68,7 +68,7 @@ def steps_of(reranker: RerankerName) -> dict[str, list[dict[str, Any]]]:
     return steps
 
 
-def tune(questions: Sequence[Prepared], reranker: RerankerName, start: Ranking | None = None, seed: int = 0) -> Tuned:
+def tune(questions: Sequence[Prepared], reranker: RerankerName, seed: int = 0) -> Tuned:
     """Fit a ranking. Raises ValueError for fewer questions than folds."""
     if len(questions) < FOLDS:
         raise ValueError(f"got {len(questions)} labelled questions; allowed: at least {FOLDS}, one for each fold")
@@ -88,10 +88,10 @@ def tune(questions: Sequence[Prepared], reranker: RerankerName, start: Ranking |
         candidates = [base.model_copy(update=change) for change in changes]
         return max(candidates, key=lambda ranking: fmean(scored(which, ranking).ndcg_10 for which in train))
 
-    base = start or Ranking()
+    base = Ranking()
     bases = [base] * FOLDS
     before = [scored(which, base) for which in range(len(questions))]
-    steps = [_step("as it stands", before, before, kept=True)]
+    steps = [_step("the defaults", before, before, kept=True)]
     for name, changes in steps_of(reranker).items():
         trained = [[which for other in folds if other is not fold for which in other] for fold in folds]
         found = [fitted(held, changes, train) for held, train in zip(bases, trained, strict=True)]

@@ -25,7 +25,7 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelledSet]:
 
 @pytest.fixture(scope="module")
 def stages(labelled: LabelledSet) -> Measured:
-    return measured(labelled.name, prepare(labelled, None))
+    return measured(labelled, prepare(labelled, None))
 
 
 def test_there_are_sixty_questions_and_a_third_is_spanish() -> None:
