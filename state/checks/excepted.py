@@ -25,7 +25,7 @@ _DESCRIBES = re.compile(
 )
 _CONDITION = re.compile(r"\b(?:if|when|since|because|as|although|while|unless|why|si|cuando|porque|aunque)\b")
 _SENTENCE_ENDS = re.compile(r"[.!?;]+(?=\s|$)|\n|\b(?:but|instead|pero|sino)\b")
-_CLAUSE_ENDS = re.compile(r",|[.!?;]+(?=\s|$)|\n|\b(?:but|instead|pero|sino|so|please)\b")
+_CLAUSE_ENDS = re.compile(r",|[.!?;]+(?=\s|$)|\n|\b(?:but|instead|pero|sino|so|please|and (?:i|we|please|then))\b")
 
 
 class Parted(NamedTuple):

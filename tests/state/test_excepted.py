@@ -21,6 +21,11 @@ ROWS: dict[str, tuple[str, str, str]] = {
         "My key K-1 is , replace it",
         " working",
     ),
+    "what describes ends where somebody wants something": (
+        "K-2 hasn't worked since May and I need it rotated",
+        "K-2 and I need it rotated",
+        " worked since May ",
+    ),
     "a condition ends at a comma": ("If there is no room, take R-2", "If there is , take R-2", " room"),
     "a no that is a reminder": ("Do not forget to invite Mark", "Do not forget to invite Mark", ""),
     "a no that bounds": ("Come no later than 10:00", "Come no later than 10:00", ""),
