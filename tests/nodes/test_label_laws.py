@@ -127,7 +127,7 @@ class Pipeline:
         ended = {"proposal_ref": done, "observations": (), "outcome": LapOutcome.ANSWERED, "status": Status.ANSWERED}
         self._head = parts.filed(parent=self._head, index=self._index, **ended)
         laps = parts.log.chain(parts.scope.tenant, parts.scope.thread, self._head)
-        kept = left_by(1, laps, ())
+        kept = left_by(1, laps, (), parts.get)
         drafts = Drafts(parts.artifacts, CharCounter(), parts.scope.tenant, NOW)
         task = parts.task(handover_ref=parts.put(kept.model_dump_json()))
         made = handover(drafts, parts.artifacts, parts.scope, task)
