@@ -6,7 +6,7 @@ from nodes.pack.budget import Window
 from nodes.pack.conflict import Disputed, disputed, settled
 from nodes.pack.drafts import Draft, Drafts
 from nodes.pack.history import CONSTRAINT, constraints, handover, history, outcomes
-from nodes.pack.notices import notices
+from nodes.pack.notices import drained
 from nodes.pack.required import (
     capabilities,
     decision_block,
@@ -99,7 +99,7 @@ def make_pack(
         candidates = _candidates(drafts, snapshot, decision)
         stale = {one.item_id for one in own.masked if one.reason is MaskReason.CHANGED_SINCE}
         current = [trace for trace in traces if trace.drafts[0].item.item_id not in stale]
-        news = notices(drafts, events, still_so, scope, policy, decision)
+        news = drained(drafts, events, still_so, scope, policy, decision)
         after = [*news.drafts, *drafts.counted([decision_block(drafts, decision, reads.task.steps)])]
 
         fixed = sum(draft.item.token_count for draft in (*head, *after))

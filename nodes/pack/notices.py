@@ -32,7 +32,7 @@ class Notices(NamedTuple):
     settled: tuple[Settled, ...] = ()
 
 
-def notices(
+def drained(
     drafts: Drafts,
     queue: EventQueue,
     still_so: Mapping[str, StillSo],

@@ -10,10 +10,11 @@ from tests.evals.bugs_in_approvals import APPROVED
 from tests.evals.bugs_in_what_is_allowed import ALLOWED
 from tests.evals.bugs_in_what_is_done import DONE
 from tests.evals.bugs_in_what_is_shown import SHOWN
+from tests.evals.bugs_in_what_is_told import TOLD
 
 PAGE = Path(__file__).parents[2] / "docs" / "seeded_bugs.md"
 BEGIN, END = "<!-- bugs -->\n", "<!-- /bugs -->\n"
-BUGS: tuple[SeededBug, ...] = (*SHOWN, *ALLOWED, *APPROVED, *DONE)
+BUGS: tuple[SeededBug, ...] = (*SHOWN, *ALLOWED, *APPROVED, *DONE, *TOLD)
 
 
 def table() -> str:
