@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -32,7 +33,8 @@ class Retention(Value):
 class Policy(Ruled):
     """One version of the policy. `values` are the domain's own limits, by key. `observation_share` is the part of a
     request's budget that this turn's older results may take (C6), `strategy` how the budget is divided (B3):
-    `nodes.pack.strategy` has the names. After `event_ttl_s` an event is no news (S3)."""
+    `nodes.pack.strategy` has the names. After `event_ttl_s` an event is no news (S3). `best_evidence` says where among
+    the evidence the best stands: `last` is beside the decision (B4)."""
 
     version: str
     effective_from: AwareDatetime
@@ -47,6 +49,7 @@ class Policy(Ruled):
     observation_share: float = Field(default=0.45, gt=0, le=1)
     strategy: str = "utility"
     weights: UtilityWeights = UtilityWeights()
+    best_evidence: Literal["first", "last"] = "first"
     retention: Retention = Retention()
     model_limits: ModelLimits = ModelLimits()
     values: dict[str, int | float | str | bool] = {}

@@ -1,6 +1,7 @@
 """pack (L4): the smallest working set inside the budget, assembled with its trust boundaries, with a manifest."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from nodes.pack.budget import Window
 from nodes.pack.conflict import Disputed, disputed, settled
@@ -126,11 +127,13 @@ def make_pack(
         if decision.kind is not DecisionKind.CLOSE and required > budget:
             return Writes(manifest=Packed(ref=None, failure="does_not_fit", missing=(f"{required - budget} tokens",)))
 
-        selected, rendered, total = _fitted(found.chosen, head, before, after, window.input_tokens())
+        selected, rendered, total = _fitted(found.chosen, head, before, after, policy.best_evidence)
         if decision.kind is not DecisionKind.CLOSE and total > window.input_tokens():
             over = total - window.input_tokens()
             return Writes(manifest=Packed(ref=None, failure="does_not_fit", missing=(f"{over} tokens",)))
-        items = tuple(draft.item for draft in (*head, *before, *_in_order(selected.drafts), *after))
+        items = tuple(
+            draft.item for draft in (*head, *before, *_in_order(selected.drafts, policy.best_evidence), *after)
+        )
         lacks = missing(decision, items)
         manifest = ContextManifest(
             request_id=request.request_id,
@@ -172,11 +175,12 @@ def make_pack(
         return sum(item.token_count for item in ContextManifest.model_validate_json(sent).items)
 
     def _fitted(
-        chosen: Chosen, head: list[Draft], before: list[Draft], after: list[Draft], most: int
+        chosen: Chosen, head: list[Draft], before: list[Draft], after: list[Draft], best: Literal["first", "last"]
     ) -> tuple[Chosen, Request, int]:
         """The choice whose rendered request fits: the measured count decides, the estimate only proposed."""
+        most = window.input_tokens()
         while True:
-            drafts = [*head, *before, *_in_order(chosen.drafts), *after]
+            drafts = [*head, *before, *_in_order(chosen.drafts, best), *after]
             rendered = assembled([(draft.item, draft.block) for draft in drafts], settings)
             total = count_request(rendered, tokens)
             if total <= most or not chosen.drafts:
@@ -236,9 +240,10 @@ def _candidates(drafts: Drafts, snapshot: Snapshot | None, decision: Decision) -
     return list(zip(snapshot.candidates, drafts.candidates(snapshot.candidates), strict=True))
 
 
-def _in_order(drafts: Sequence[Draft]) -> list[Draft]:
-    """Evidence before memory, each best first (B4)."""
-    return sorted(drafts, key=lambda draft: draft.item.kind is Kind.MEMORY)
+def _in_order(drafts: Sequence[Draft], best: Literal["first", "last"]) -> list[Draft]:
+    """Of drafts that stand best first: memory and evidence, the better one nearer to where the best shall be (B4)."""
+    in_order = sorted(drafts, key=lambda draft: draft.item.kind is Kind.MEMORY)
+    return in_order if best == "first" else in_order[::-1]
 
 
 def _excluded(snapshot: Snapshot | None) -> tuple[Dropped, ...]:

@@ -1,7 +1,7 @@
 """pack (L4): the working set in its order, its exact count, its stable prefix, and what a plan lap may hold."""
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -15,7 +15,7 @@ from state.spending import count_request
 from state.task import TurnDone
 from state.verdict import Denied
 from state.work import Answer, Citation, DecisionKind, Form, LapOutcome, Status
-from tests.desk import AGENT, LEAD, SCOPE
+from tests.desk import AGENT, LEAD, POLICY, SCOPE
 from tests.fakes import NOW
 from tests.nodes.packing import CountedBy, Packing, ids, reasons
 from tests.nodes.parts import QUESTION, Parts, observation
@@ -84,6 +84,21 @@ def test_the_order_of_a_request(parts: Parts) -> None:
         ("decision", "task_state", "decision://act/desk", "policy"),
     ]
     assert [in_prefix(item) for item in manifest.items] == [True] * 6 + [False] * 15
+
+
+@pytest.mark.parametrize(
+    ("best", "expected"), [("first", ["a", "b", "c", "m", "decision"]), ("last", ["m", "c", "b", "a", "decision"])]
+)
+def test_where_the_best_evidence_stands_is_a_setting(
+    parts: Parts, best: Literal["first", "last"], expected: list[str]
+) -> None:
+    packing = Packing(parts, policy=POLICY.model_copy(update={"best_evidence": best}))
+    found = [
+        packing.candidate(name, f"{name} alone", relevance=worth)
+        for name, worth in (("b", 0.6), ("a", 0.9), ("c", 0.3))
+    ]
+    manifest = packing.manifest([*found, packing.candidate("m", "likes tea", kind=Kind.MEMORY)])
+    assert ids(manifest)[-5:] == expected
 
 
 def test_what_the_blocks_say(parts: Parts) -> None:
