@@ -1,17 +1,21 @@
 """What a user's words leave out: `not to Bob`, `all but the budget`. A thing that is named there is not asked for (X4).
 
 It is no parser. Where it cannot tell how far a no reaches, it reaches to the end of the sentence: then a person is
-asked. A no that describes (`is not working`) or stands in a condition (`if there is none`) ends at a comma.
+asked. A no that describes (`is not working`), stands in a condition (`if there is none`) or is a verb of its own
+(`skip Bob`) ends at a comma.
 """
 
 import re
+from collections import deque
 from typing import NamedTuple
 
 from state.checks.kept import kept
 
 _NO = re.compile(
     r"\b(?:[^\W_]+n['’]t|cannot|never|not|no|nor|without|except|excluding|exclude|excepting|unless|avoid|avoiding"
-    r"|apart from|other than|instead of|rather than|all but|everyone but|everybody but"
+    r"|apart from|other than|instead of|rather than|all but|everyone but|everybody but|minus|skip|skipping|ignore|spare"
+    r"|keep(?! (?:me|us)\b|[^.!?\n]{1,80}\b(?:posted|informed|updated|loop)\b)"
+    r"|leave(?=(?:[^.!?\n]|[.!?](?!\s)){1,80}\b(?:alone|out|untouched|as (?:is|it|they))\b)"
     r"|nunca|jamás|sin|excepto|salvo|ni|en vez de|en lugar de|todos menos|todas menos)\b"
 )
 # A no that forbids nothing: `do not forget`, `no later than`, `not only`.
@@ -23,6 +27,8 @@ _DESCRIBES = re.compile(
     r"\b(?:(?:is|are|was|were|has|have|had|does|did|am|could|can)\s+(?:still\s+|yet\s+)?(?:not|no|never)"
     r"|(?:is|are|was|were|has|have|had|does|did|could|ca)n['’]t|cannot|no\s+(?:está|funciona|llegó|tengo))\b"
 )
+_LONGEST_VERB = 16  # characters: `could still `
+_SPARES = re.compile(r"skip(?:ping)?|ignore|spare|keep|leave")
 _CONDITION = re.compile(r"\b(?:if|when|since|because|as|although|while|unless|why|si|cuando|porque|aunque)\b")
 _SENTENCE_ENDS = re.compile(r"[.!?;]+(?=\s|$)|\n|\b(?:but|instead|pero|sino)\b")
 _CLAUSE_ENDS = re.compile(r",|[.!?;]+(?=\s|$)|\n|\b(?:but|instead|pero|sino|so|please|and (?:i|we|please|then))\b")
@@ -41,14 +47,19 @@ def parted(text: str) -> Parted:
     folded = text.lower() if len(text.lower()) == len(text) else text
     asked: list[str] = []
     left_out: list[str] = []
-    at = 0
+    at, before, condition = 0, 0, -1
+    ends = deque(one.end() for one in _SENTENCE_ENDS.finditer(folded))
+    conditions = deque(one.start() for one in _CONDITION.finditer(folded))
     for found in _NO.finditer(folded):
         if found.start() < at or _NOT_MEANT.match(folded, found.start()):
             continue
-        before = max((one.end() for one in _SENTENCE_ENDS.finditer(folded, 0, found.start())), default=0)
-        mild = _CONDITION.search(folded, before, found.start()) or any(
-            one.end() >= found.end() > one.start() for one in _DESCRIBES.finditer(folded, before, found.end())
-        )
+        while ends and ends[0] <= found.start():
+            before = ends.popleft()
+        while conditions and conditions[0] < found.start():
+            condition = conditions.popleft()
+        near = _DESCRIBES.finditer(folded, max(before, found.start() - _LONGEST_VERB), found.end())
+        described = any(one.end() >= found.end() > one.start() for one in near)
+        mild = _SPARES.match(found[0]) or condition >= before or described
         end = (_CLAUSE_ENDS if mild else _SENTENCE_ENDS).search(folded, found.end())
         stop = end.start() if end else len(text)
         asked.append(text[at : found.start()])

@@ -1,5 +1,7 @@
 """What a user's words leave out is told from what they ask for."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +31,11 @@ ROWS: dict[str, tuple[str, str, str]] = {
     "a condition ends at a comma": ("If there is no room, take R-2", "If there is , take R-2", " room"),
     "a no that is a reminder": ("Do not forget to invite Mark", "Do not forget to invite Mark", ""),
     "a no that bounds": ("Come no later than 10:00", "Come no later than 10:00", ""),
+    "a verb that spares": ("Skip Bob, message Ana", ", message Ana", " Bob"),
+    "what is kept": ("Delete all files. Keep plan.docx.", "Delete all files. .", " plan.docx"),
+    "what is left alone": ("Delete all; leave plan.docx alone", "Delete all; ", " plan.docx alone"),
+    "who is kept posted": ("Keep Bob posted", "Keep Bob posted", ""),
+    "a message that is left": ("Leave a message for Bob", "Leave a message for Bob", ""),
     "in capitals": ("pay Max and NOT Bob", "pay Max and ", " Bob"),
     "a typographic apostrophe": ("Don’t pay Bob", "", " pay Bob"),
     "Spanish": ("Paga a Max, nunca a Bob", "Paga a Max, ", " a Bob"),
@@ -40,6 +47,13 @@ ROWS: dict[str, tuple[str, str, str]] = {
 def test_a_text_is_parted(text: str, asked: str, left_out: str) -> None:
     found = parted(text)
     assert (found.asked.split(), found.left_out) == (asked.split(), left_out)
+
+
+@pytest.mark.parametrize("part", ["leave ", "keep ", "not a but ", "is not a, ", "if not a, ", "never. "])
+def test_a_long_text_is_parted_in_a_moment(part: str) -> None:
+    started = time.process_time()
+    parted(part * 3_000)
+    assert time.process_time() - started < 2.0
 
 
 @given(st.text(alphabet="abN ot.,;’'\nİß", max_size=60) | st.text(max_size=60))
