@@ -1,9 +1,10 @@
 """Everything a decision asks of the library, searched in both branches and ranked as one list (S5)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from retrieval.duplicates import collapse
 from retrieval.fuse import Fused, order
 from retrieval.hops import follow
 from retrieval.links import Links
@@ -11,6 +12,7 @@ from retrieval.long_question import PartHits, Readings
 from retrieval.parts import parts
 from retrieval.ranking import Ranking
 from retrieval.short_question import ShortReadings
+from state.context import DropReason
 from state.knowledge import HINT, Excluded
 from state.run import Access
 from state.search import Found, Index, Lexical, Reranker
@@ -33,7 +35,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Gathered:
-    """What was found, most relevant first; versions excluded by validity; and how many searches it took."""
+    """What was found, most relevant first; what was excluded, by validity or as a copy; how many searches it took."""
 
     fused: tuple[Fused, ...]
     excluded: tuple[Excluded, ...]
@@ -54,11 +56,25 @@ class Searcher:
         """The k chunks that say most about some texts, each text with its weight from 0 to 1.
 
         A chunk that several texts find keeps its best relevance; where that is due to a text of less than full weight,
-        `scores` has the weight as `hint`. With `hops` the documents that the best chunks name
-        are followed, so many times at most (`retrieval.hops`). The access stands before every ranking: what comes
-        here was found under it. Raises AccessUnknown, StoreUnavailable.
+        `scores` has the weight as `hint`. Near-duplicates collapse, and where they leave room more is asked for. With
+        `hops` the documents that the best chunks name are followed, so many times at most (`retrieval.hops`). The
+        access stands before every ranking: what comes here was found under it. Raises AccessUnknown, StoreUnavailable.
         """
-        reads = [(self.read(text, access, k), weight) for text, weight in asked.items()]
+        found, gathered = self._once(asked, access, k, k, hops)
+        for wanted in (2 * k, 4 * k):
+            copied = any(one.reason is DropReason.NEAR_DUPLICATE for one in gathered.excluded)
+            if len(gathered.fused) >= k or not copied:
+                break
+            before, searches = found, gathered.searches
+            found, gathered = self._once(asked, access, k, wanted, hops)
+            gathered = replace(gathered, searches=gathered.searches + searches)
+            if found <= before:
+                break
+        return gathered
+
+    def _once(self, asked: Mapping[str, float], access: Access, k: int, wanted: int, hops: int) -> tuple[int, Gathered]:
+        """How many chunks were found with so many wanted of each branch, and the k best of them."""
+        reads = [(self.read(text, access, wanted), weight) for text, weight in asked.items()]
         best: dict[str, Fused] = {}
         for read, weight in reads:
             for one in read.reading.ranked(weight, self.ranking):
@@ -69,12 +85,13 @@ class Searcher:
                     best[one.chunk.chunk_id] = one
         if self.links is not None:
             follow(best, asked, self.links, self.index, access, k, hops)
+        fused, copies = collapse(sorted(best.values(), key=order), k)
         excluded = {version for read, _ in reads for version in read.excluded}
-        return Gathered(
-            fused=tuple(sorted(best.values(), key=order)[:k]),
-            excluded=tuple(sorted(excluded, key=lambda version: version.source)),
-            searches=sum(read.searches for read, _ in reads),
-        )
+        excluded |= {
+            Excluded(source=copy.source, version=copy.version, reason=DropReason.NEAR_DUPLICATE) for copy in copies
+        }
+        by_source = tuple(sorted(excluded, key=lambda version: version.source))
+        return len(best), Gathered(fused, by_source, sum(read.searches for read, _ in reads))
 
     def read(self, text: str, access: Access, k: int) -> Read:
         """Search for one text; a long one in parts (`retrieval.parts`). Raises as `gather` does."""

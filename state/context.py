@@ -102,6 +102,7 @@ class DropReason(StrEnum):
     OVER_SHARE = "over_share"
     NO_LONGER_SO = "no_longer_so"
     TOLD_BY_NEWER = "told_by_newer"
+    NEAR_DUPLICATE = "near_duplicate"
 
 
 class Dropped(Value):

@@ -43,7 +43,7 @@ class Hit(Value):
 
 
 class Excluded(Value):
-    """A version of a found document that may be seen by the principal but is not valid now."""
+    """What may be seen by the principal and was left out: a version that is not valid now, or the copy of a text."""
 
     source: str
     version: str

@@ -187,7 +187,7 @@ def test_the_queries_are_the_turn_the_searches_and_what_records_say(parts: Parts
 
 
 def test_the_number_of_candidates_is_bounded(parts: Parts) -> None:
-    chunks = [chunk(f"d{n}@v1", "refund order A1") for n in range(9)]
+    chunks = [chunk(f"d{n}@v1", f"refund order A1 of {n}") for n in range(9)]
     assert len(Library(parts, chunks, ()).snapshot(candidates_limit=4).candidates) == 4
 
 
