@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -34,7 +34,8 @@ class Policy(Ruled):
     """One version of the policy. `values` are the domain's own limits, by key. `observation_share` is the part of a
     request's budget that this turn's older results may take (C6), `strategy` how the budget is divided (B3):
     `nodes.pack.strategy` has the names. After `event_ttl_s` an event is no news (S3). `best_evidence` says where among
-    the evidence the best stands: `last` is beside the decision (B4)."""
+    the evidence the best stands: `last` is beside the decision (B4). `half_life_days` says by kind of source (`memory`,
+    `runbook` for `runbook/api-keys@v7`) after how many days a candidate is worth half; others do not age."""
 
     version: str
     effective_from: AwareDatetime
@@ -50,6 +51,8 @@ class Policy(Ruled):
     strategy: str = "utility"
     weights: UtilityWeights = UtilityWeights()
     best_evidence: Literal["first", "last"] = "first"
+    # Not written where empty: the address of a policy that has none is the one it had before there were any.
+    half_life_days: dict[str, Annotated[float, Field(gt=0)]] = Field(default={}, exclude_if=lambda given: not given)
     retention: Retention = Retention()
     model_limits: ModelLimits = ModelLimits()
     values: dict[str, int | float | str | bool] = {}

@@ -6,6 +6,7 @@ from typing import Literal
 from nodes.pack.budget import Window
 from nodes.pack.conflict import Disputed, disputed, settled
 from nodes.pack.drafts import Draft, Drafts
+from nodes.pack.freshness import aged
 from nodes.pack.history import CONSTRAINT, constraints, handover, history, outcomes
 from nodes.pack.notices import drained
 from nodes.pack.required import (
@@ -97,7 +98,10 @@ def make_pack(
         own = strategy.trail(traces, drafts, budget, policy)
         before, refused = _admitted([*drafts.counted(before), *own.drafts], decision)
         snapshot = Snapshot.model_validate_json(texts[reads.candidates]) if reads.candidates else None
-        candidates = _candidates(drafts, snapshot, decision)
+        candidates = [
+            (aged(one, policy.half_life_days, request.now), draft)
+            for one, draft in _candidates(drafts, snapshot, decision)
+        ]
         stale = {one.item_id for one in own.masked if one.reason is MaskReason.CHANGED_SINCE}
         current = [trace for trace in traces if trace.drafts[0].item.item_id not in stale]
         news = drained(drafts, events, still_so, scope, policy, decision)
