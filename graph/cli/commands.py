@@ -103,6 +103,9 @@ def ingest(
     ignore: Annotated[
         str | None, Option(metavar="K1,K2", help="Keys of front matter to pass over, such as tags,date.")
     ] = None,
+    new_tenant: Annotated[
+        bool, Option("--new-tenant", help="Take a tenant that no principal of the domain belongs to.")
+    ] = False,
     withdraw: Annotated[bool, Option("--withdraw", help="Take out what PATH brought before.")] = False,
     json: Json = False,
 ) -> None:
@@ -112,7 +115,9 @@ def ingest(
     from graph.cli.ingesting import withdraw as take_out
 
     intake = intake_of(tenant, public=public, acl=acl, passed_over=ignore)
-    raise Exit((take_out if withdraw else run)(Screen(json), path, intake))
+    if withdraw:
+        raise Exit(take_out(Screen(json), path, intake))
+    raise Exit(run(Screen(json), path, intake, new_tenant=new_tenant))
 
 
 @agent.command()

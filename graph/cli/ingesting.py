@@ -18,15 +18,18 @@ from retrieval.intake import Intake
 from state.run import PUBLIC_TENANT
 
 if TYPE_CHECKING:
+    from graph.settings import Settings
     from retrieval.ingest import IngestReport  # it opens no store, and brings along what does
 
+_NAMED = 20  # tenants that a message lists
 _ACTIONS = ("added", "changed", "unchanged", "removed")
 
 
-def ingest(screen: Screen, path: Path, intake: Intake) -> int:
+def ingest(screen: Screen, path: Path, intake: Intake, *, new_tenant: bool = False) -> int:
     """Bring the library to the state of a folder or a file. Gives 4 where something was skipped.
 
-    Raises WrongUse for a path with nothing to read, and what opening and ingesting raise.
+    Raises WrongUse for a path with nothing to read and for a tenant that no principal of the domain belongs to, unless
+    it is said to be new; and what opening and ingesting raise.
     """
     began = time.monotonic()
     try:
@@ -35,12 +38,15 @@ def ingest(screen: Screen, path: Path, intake: Intake) -> int:
             from graph.clock import SystemClock
             from graph.settings import Settings
 
-            with open_library(Settings.load()) as library:
+            settings = Settings.load()
+            if not new_tenant:
+                _refuse_unknown(intake.tenant, settings)
+            with open_library(settings) as library:
                 report = library.ingest(path, SystemClock().now(), intake=intake, progress=progress)
     except CorpusMissing as missing:
         raise WrongUse(str(missing)) from None
     except KeyboardInterrupt:
-        again = f"agent ingest {quote(str(path))} {_options(intake)}"
+        again = f"agent ingest {quote(str(path))} {_options(intake)}{' --new-tenant' * new_tenant}"
         raise KeyboardInterrupt(f"stopped; what was read is in, and this goes on: {again}") from None
     seconds = time.monotonic() - began
     if screen.json_wanted:
@@ -86,6 +92,28 @@ def intake_of(tenant: str | None, *, public: bool, acl: str | None, passed_over:
             raise WrongUse(f"got --tenant {PUBLIC_TENANT}, which every tenant reads; say --public for that") from None
         said = error.errors()[0]["msg"]
         raise WrongUse(f"got --tenant {tenant!r} ({said}); allowed: a name without blanks") from None
+
+
+def _refuse_unknown(tenant: str, settings: "Settings") -> None:
+    """Raises WrongUse for a tenant nobody belongs to: what is read in for it nobody could find."""
+    from graph.clock import SystemClock
+    from graph.domain_loading import load_domain
+    from graph.home import claim_home
+
+    if tenant == PUBLIC_TENANT:
+        return
+    claim_home(settings.make_home(), settings.domain)
+    domain = load_domain(settings.domain, settings.home / "domain", SystemClock())
+    try:
+        known = sorted({one.tenant for name in domain.principals() if (one := domain.principal(name))})
+    finally:
+        domain.close()
+    if tenant not in known:
+        allowed = ", ".join(known[:_NAMED]) + ", ..." * (len(known) > _NAMED)
+        raise WrongUse(
+            f"got --tenant {tenant!r}, to which no principal of the domain belongs; allowed: {allowed or 'none yet'}; "
+            "correct the name, or say --new-tenant where its principals are still to come"
+        )
 
 
 def _listed(given: str | None) -> tuple[str, ...]:

@@ -114,6 +114,18 @@ def test_a_wrong_call_is_one_line(words: SameProgram, arguments: list[str], said
     assert said in one_line_error(words(*arguments), 2)
 
 
+def test_a_tenant_that_nobody_belongs_to_is_refused_unless_it_is_said_to_be_new(
+    words: SameProgram, folder: Path
+) -> None:
+    for options in (["--tenant", "acmee"], ["--public", "--tenant", "acmee"]):
+        error = one_line_error(words("ingest", str(folder), *options), 2)
+        assert "got --tenant 'acmee', to which no principal of the domain belongs; allowed: acme, globex" in error
+        assert "--new-tenant" in error
+    assert not (words.home / "library").exists()
+    assert words("ingest", str(folder), "--tenant", "acmee", "--new-tenant", "--json").json()["added"] == 2
+    assert words("ingest", str(folder), "--tenant", "acmee", "--withdraw", "--json").json()["removed"] == 2
+
+
 def test_ctrl_c_keeps_what_is_in_and_names_the_command_that_goes_on(
     words: SameProgram, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
