@@ -42,7 +42,7 @@ def pdf_text(file: str, raw: bytes) -> tuple[str, dict[str, str]]:
     finally:
         opened.close()
     if not text:
-        raise BrokenDocument(file, f"no text on its {pages:,} pages; pictures of text need text recognition first")
+        raise BrokenDocument(file, "no text on any page; pictures of text need text recognition first")
     # Else the first heading would be taken for the title, which is a page's.
     return text, {"title": title or PurePosixPath(file).stem}
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from retrieval import formats, pdf_text
 from retrieval.chunk import chunk_document
 from retrieval.document import Document
 from retrieval.faults import BrokenDocument
@@ -104,12 +105,25 @@ def test_a_page_is_read_in_the_encoding_it_names(raw: bytes, text: str) -> None:
         ("a.pdf", b"<html>not found</html>", "cannot be read as PDF: .*Data format error"),
         ("a.pdf", pdf_bytes(["text"])[:300], "cannot be read as PDF: "),
         ("a.pdf", pdf_bytes(["text"], locked=True), "protected by a password; save it without one"),
-        ("a.pdf", pdf_bytes([], []), "no text on its 2 pages; pictures of text need text recognition first"),
+        ("a.pdf", pdf_bytes([], []), "no text on any page; pictures of text need text recognition first"),
     ],
 )
 def test_what_is_no_whole_page_or_pdf_is_broken(file: str, raw: bytes, reason: str) -> None:
     with pytest.raises(BrokenDocument, match=f"^{file}: {reason}"):
         read(file, raw)
+
+
+def test_a_pdf_of_too_many_bytes_pages_or_characters_is_refused(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (corpus / "large.pdf").open("wb") as made:
+        made.truncate(50_000_000)
+    [broken] = contents(corpus, ACME).broken
+    assert broken.reason == "too large: 50,000,000 bytes, at most 40,000,000; split it into several files"
+    monkeypatch.setattr(pdf_text, "MAX_PAGES", 1)
+    with pytest.raises(BrokenDocument, match="too large: 2 pages, at most 1; split it"):
+        read("a.pdf", pdf_bytes(["one"], ["two"]))
+    monkeypatch.setattr(formats, "MAX_BYTES", 20)
+    with pytest.raises(BrokenDocument, match="too large: 21 characters of text, at most 20; split it"):
+        read("a.pdf", pdf_bytes(["four"]))
 
 
 def test_a_pdf_is_cited_by_page_under_the_headings_of_its_outline() -> None:
