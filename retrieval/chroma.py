@@ -25,6 +25,7 @@ from retrieval.entries import Stand
 from retrieval.faults import EmbedderMismatch, IngestIncomplete
 from retrieval.tenant import place_name
 from retrieval.words import query_words
+from state.checks.kept import lets_go
 from state.knowledge import Chunk
 from state.run import Access
 from state.search import CosineRange, Embedder, Found
@@ -58,6 +59,7 @@ class ChromaIndex:
         # A client must not be closed under a query of another thread.
         self._using = threading.Lock()
         self._client: Client | None = self._open()
+        lets_go(self)
 
     @property
     def cosine_range(self) -> CosineRange:
@@ -177,6 +179,11 @@ class ChromaIndex:
             if collection is not None and generations:
                 condition: Condition = {"generation": {"$in": list(generations)}}
                 collection.delete(where=condition)
+
+    def let_go(self) -> None:
+        """Keep no query: they are what users said."""
+        with self._asking:
+            self._asked.clear()
 
     def catch_up(self) -> None:
         """See what other processes have written; an ingest does so before it writes."""

@@ -1,5 +1,7 @@
 """Everything a decision asks of the library, searched in both branches and ranked as one list (S5)."""
 
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -12,10 +14,13 @@ from retrieval.long_question import PartHits, Readings
 from retrieval.parts import parts
 from retrieval.ranking import Ranking
 from retrieval.short_question import ShortReadings
+from state.checks.kept import lets_go
 from state.context import DropReason
 from state.knowledge import HINT, Excluded
 from state.run import Access
 from state.search import Found, Index, Lexical, Reranker
+
+KEPT_READINGS = 32
 
 
 class Reading(Protocol):
@@ -42,6 +47,33 @@ class Gathered:
     searches: int
 
 
+class _Kept:
+    """The last readings, so that a new search beside old ones does not repeat those (S5). Shared by threads."""
+
+    def __init__(self) -> None:
+        self._reads: OrderedDict[tuple[object, ...], Read] = OrderedDict()
+        self._lock = threading.Lock()
+        lets_go(self)
+
+    def let_go(self) -> None:
+        """Keep none of them: they are what users said."""
+        with self._lock:
+            self._reads.clear()
+
+    def held(self, key: tuple[object, ...]) -> Read | None:
+        """What was read under a key, without the searches that it took then."""
+        with self._lock:
+            read = self._reads.get(key)
+            return None if read is None else replace(read, searches=0)
+
+    def keep(self, key: tuple[object, ...], read: Read) -> None:
+        """For later; the oldest goes."""
+        with self._lock:
+            self._reads[key] = read
+            while len(self._reads) > KEPT_READINGS:
+                self._reads.popitem(last=False)
+
+
 @dataclass(frozen=True)
 class Searcher:
     """The two branches, and what reads their candidates again where there is one. May be shared by threads."""
@@ -51,6 +83,7 @@ class Searcher:
     reranker: Reranker | None = None
     ranking: Ranking = field(default_factory=Ranking)
     links: Links | None = None
+    _kept: _Kept = field(default_factory=_Kept, init=False, repr=False, compare=False)
 
     def gather(self, asked: Mapping[str, float], access: Access, k: int, hops: int = 0) -> Gathered:
         """The k chunks that say most about some texts, each text with its weight from 0 to 1.
@@ -58,7 +91,8 @@ class Searcher:
         A chunk that several texts find keeps its best relevance; where that is due to a text of less than full weight,
         `scores` has the weight as `hint`. Near-duplicates collapse, and where they leave room more is asked for. With
         `hops` the documents that the best chunks name are followed, so many times at most (`retrieval.hops`). The
-        access stands before every ranking: what comes here was found under it. Raises AccessUnknown, StoreUnavailable.
+        access stands before every ranking: what comes here was found under it. A text that was just read is not
+        searched again, as long as what the access may see is unchanged. Raises AccessUnknown, StoreUnavailable.
         """
         found, gathered = self._once(asked, access, k, k, hops)
         for wanted in (2 * k, 4 * k):
@@ -74,7 +108,9 @@ class Searcher:
 
     def _once(self, asked: Mapping[str, float], access: Access, k: int, wanted: int, hops: int) -> tuple[int, Gathered]:
         """How many chunks were found with so many wanted of each branch, and the k best of them."""
-        reads = [(self.read(text, access, wanted), weight) for text, weight in asked.items()]
+        # The generation's name stands for everything an access may see, and changes by time alone as well.
+        seen = (access.tenant, access.groups, access.products, self.index.generation(access), wanted)
+        reads = [(self._read_once(text, access, wanted, (text, *seen)), weight) for text, weight in asked.items()]
         best: dict[str, Fused] = {}
         for read, weight in reads:
             for one in read.reading.ranked(weight, self.ranking):
@@ -92,6 +128,13 @@ class Searcher:
         }
         by_source = tuple(sorted(excluded, key=lambda version: version.source))
         return len(best), Gathered(fused, by_source, sum(read.searches for read, _ in reads))
+
+    def _read_once(self, text: str, access: Access, k: int, key: tuple[object, ...]) -> Read:
+        held = self._kept.held(key)
+        if held is None:
+            held = self.read(text, access, k)
+            self._kept.keep(key, held)
+        return held
 
     def read(self, text: str, access: Access, k: int) -> Read:
         """Search for one text; a long one in parts (`retrieval.parts`). Raises as `gather` does."""

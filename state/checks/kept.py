@@ -2,11 +2,21 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import ParamSpec, TypeVar, cast
+from typing import ParamSpec, Protocol, TypeVar, cast
+from weakref import WeakSet
 
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
 _LETS_GO: list[Callable[[], None]] = []
+
+
+class Keeps(Protocol):
+    """An object that keeps texts as long as it lives."""
+
+    def let_go(self) -> None: ...
+
+
+_KEEPERS: WeakSet[Keeps] = WeakSet()
 
 
 def kept(most: int) -> Callable[[Callable[_Given, _Made]], Callable[_Given, _Made]]:
@@ -25,7 +35,14 @@ def on_let_go(clear: Callable[[], None]) -> None:
     _LETS_GO.append(clear)
 
 
+def lets_go(keeper: Keeps) -> None:
+    """Have an object that keeps texts let go of them as well."""
+    _KEEPERS.add(keeper)
+
+
 def let_go() -> None:
     """Hold no text any more: what is asked for again is worked out again."""
     for clear in _LETS_GO:
         clear()
+    for keeper in tuple(_KEEPERS):
+        keeper.let_go()

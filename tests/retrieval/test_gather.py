@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from retrieval.chroma import ChromaIndex
 from retrieval.gather import Gathered, Searcher
 from retrieval.library import Library
 from retrieval.ranking import Ranking
+from state.checks.kept import let_go
 from state.knowledge import Chunk
 from state.search import AccessUnknown
 from tests.retrieval.conftest import NOW, access, document
@@ -124,3 +126,14 @@ def test_a_reranker_without_weight_changes_nothing(desk: Library) -> None:
 def test_an_unknown_identity_gathers_nothing(desk: Library) -> None:
     with pytest.raises(AccessUnknown):
         Searcher(desk.index, desk.lexical).gather({FILLER + TRAVEL: 1.0}, access(None), 10)
+
+
+def test_what_users_asked_is_kept_no_longer_than_until_something_is_forgotten(library: Library, corpus: Path) -> None:
+    document(corpus, "a.md", "# A\n\nkeys\n")
+    library.ingest(corpus, NOW)
+    searcher = Searcher(library.index, library.lexical)
+    searcher.gather({"keys of mine": 1.0}, access(), 3)
+    assert isinstance(library.index, ChromaIndex)
+    assert [len(searcher._kept._reads), len(library.index._asked)] == [1, 1]
+    let_go()
+    assert [len(searcher._kept._reads), len(library.index._asked)] == [0, 0]
