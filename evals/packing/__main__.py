@@ -8,6 +8,7 @@ import logging
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -29,6 +30,7 @@ def main(
     assets: Annotated[int, typer.Option(min=4, help="The plant's size; 260 is about 300 decisions.")] = 260,
     seed: Annotated[int, typer.Option(help="Which plant.")] = 1,
     log_words: Annotated[int, typer.Option(min=0, help="How long a page's log is.")] = 400,
+    recent: Annotated[int, typer.Option(min=0, help="How many readings of the last assets the report needs.")] = 0,
     window: Annotated[int, typer.Option(min=2_048, help="The model's window in tokens.")] = 8_192,
     recording: Annotated[
         Path | None, typer.Option(help="The folder of the shared retail data: the recorded run, too.")
@@ -43,9 +45,10 @@ def main(
     if recording is not None and not (recording / "tasks.jsonl").is_file():
         sys.exit(f"got {recording}, which has no tasks.jsonl; give the folder of the shared retail data")
     logging.disable(logging.WARNING)
-    jobs = dict(_plant(assets, seed, log_words, window))
+    plants = partial(Plant, seed, assets, log_words, recent)
+    jobs = dict(_plant(plants, window))
     if peers:
-        jobs |= _peers(assets, seed, log_words, window)
+        jobs |= _peers(plants, window)
     if recording is not None:
         jobs |= _recorded(recording, decisions, recording_window)
     if not ablate:
@@ -67,25 +70,30 @@ def main(
     show([done[name] for name in jobs if name in done], console)
 
 
-def _plant(assets: int, seed: int, words: int, window: int) -> Iterator[tuple[str, Callable[[Path], Played]]]:
+def _plant(plants: Callable[[], Plant], window: int) -> Iterator[tuple[str, Callable[[Path], Played]]]:
     for name in (UNCOMPACTED, *ALL):
 
         def run(home: Path, name: str = name) -> Played:
-            return agent.played(Plant(seed, assets, words), name, window, home)
+            return agent.played(plants(), name, window, home)
 
-        yield f"plant {assets} {seed} {words} {window}|{name}", run
+        yield f"{_name(plants(), window)}|{name}", run
 
 
-def _peers(assets: int, seed: int, words: int, window: int) -> dict[str, Callable[[Path], Played]]:
+def _name(plant: Plant, window: int) -> str:
+    recent = f" recent {plant.recent}" if plant.recent else ""
+    return f"plant {plant.size} {plant.seed} {plant.log_words}{recent} {window}"
+
+
+def _peers(plants: Callable[[], Plant], window: int) -> dict[str, Callable[[Path], Played]]:
     try:
         from evals.packing import peers
     except ImportError:
         sys.exit("the peers need langchain: run `make evals`, or give --no-peers")
 
     def job(name: str) -> Callable[[Path], Played]:
-        return lambda home: peers.played(Plant(seed, assets, words), name, window, RESERVED_TOKENS)
+        return lambda home: peers.played(plants(), name, window, RESERVED_TOKENS)
 
-    return {f"plant {assets} {seed} {words} {window}|{name}": job(name) for name in peers.middlewares(1)}
+    return {f"{_name(plants(), window)}|{name}": job(name) for name in peers.middlewares(1)}
 
 
 def _recorded(data: Path, decisions: int, window: int) -> dict[str, Callable[[Path], Played]]:

@@ -135,7 +135,7 @@ def played(plant: Plant, strategy: str, window_tokens: int, home: Path, decision
         app.ask(plant.assignment, as_=PRINCIPAL.name, thread="long")
     return Played(
         strategy=strategy,
-        run=f"plant {plant.size} #{plant.seed}",
+        run=plant.name,
         budget_tokens=window - RESERVED_TOKENS,
         finished=plant.is_reported(model.report),
         decisions=len(meter.asked),

@@ -164,7 +164,7 @@ def played(plant: Plant, peer: str, window_tokens: int, reserved_tokens: int) ->
         report = ""
     return Played(
         strategy=peer,
-        run=f"plant {plant.size} #{plant.seed}",
+        run=plant.name,
         budget_tokens=budget,
         finished=plant.is_reported(report),
         decisions=len(meter.asked),

@@ -25,11 +25,13 @@ _NAMED_AT = 3  # the asset whose reading the report needs
 
 @dataclass
 class Plant:
-    """The assets and what was done to them. `refused` are attempts on sealed assets."""
+    """The assets and what was done to them. `refused` are attempts on sealed assets; the report needs the readings of
+    `recent` of the last assets, too."""
 
     seed: int
     size: int
     log_words: int
+    recent: int = 0
     done: dict[str, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
@@ -44,8 +46,18 @@ class Plant:
 
     @property
     def named(self) -> str:
-        """The asset whose reading the report needs."""
+        """The asset from the beginning whose reading the report needs."""
         return self.assets[_NAMED_AT]
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """All assets whose readings the report needs."""
+        return self.named, *self.assets[-1 - self.recent : -1]
+
+    @property
+    def name(self) -> str:
+        """What a table calls it."""
+        return f"plant of {self.size}, seed {self.seed}" + (f", {self.recent} recent readings" if self.recent else "")
 
     @property
     def constraint(self) -> str:
@@ -55,10 +67,11 @@ class Plant:
     @property
     def assignment(self) -> str:
         """The task in the user's words."""
+        wanted = ", ".join(f"of asset {asset}" for asset in self.wanted)
         return (
             f"Inspect every asset of the plant, from asset {self.assets[0]} on, each page names the next one. "
             f"Replace the part of each asset that is worn; what is sealed stays as it is. {self.constraint} "
-            f"At the end report the receipt of every part you replaced, and the reading of asset {self.named}."
+            f"At the end report the receipt of every part you replaced, and the reading {wanted}."
         )
 
     def state(self, asset: str) -> str:
@@ -107,7 +120,7 @@ class Plant:
     def is_reported(self, answer: str) -> bool:
         """Whether a report holds every receipt and the reading, after the work was done as it should be."""
         worn = {asset for place, asset in enumerate(self.assets) if self._worn_at_first(place)}
-        needed = [*self.done.values(), self._readings[self.named]]
+        needed = [*self.done.values(), *(self._readings[asset] for asset in self.wanted)]
         return set(self.done) == worn and all(value in answer for value in needed)
 
     def _worn_at_first(self, place: int) -> bool:

@@ -16,7 +16,7 @@ from evals.packing.plant import DENIED, READ, REPLACE
 
 READ_RESULT = "read_result"
 _FIRST = re.compile(r"from asset (A-\d+)")
-_NAMED = re.compile(r"the reading of asset (A-\d+)")
+_NAMED = re.compile(r"of asset (A-\d+)")
 _DECODER = json.JSONDecoder()
 
 
@@ -60,8 +60,7 @@ def _concluding(pages: list[_Seen], end: _Seen) -> bool:
 
 def _report(text: str, seen: list[_Seen], end: _Seen) -> Step:
     """Look up what is lacking, one at a time, then report."""
-    named = _NAMED.search(text)
-    wanted = named[1] if named else ""
+    wanted = _NAMED.findall(text.partition("the reading ")[2].partition(".")[0])
     readings = {str(one.row["asset_id"]): str(one.row["reading"]) for one in seen if "reading" in one.row}
     receipts = {str(one.row["asset_id"]): str(one.row["receipt"]) for one in _receipts(seen)}
     touched = [str(one.row["asset_id"]) for one in seen if one.row.get("tool") == REPLACE and "asset_id" in one.row]
@@ -70,10 +69,11 @@ def _report(text: str, seen: list[_Seen], end: _Seen) -> Step:
     lacking = [asset for asset in dict.fromkeys(touched) if asset not in receipts and asset not in left]
     if lacking:
         return _again(seen, lacking[0])
-    if wanted and wanted not in readings:
-        return _again(seen, wanted)
+    unknown = [asset for asset in wanted if asset not in readings]
+    if unknown:
+        return _again(seen, unknown[0])
     lines = [f"{asset}: {receipt}" for asset, receipt in sorted(receipts.items())]
-    return Step(None, {}, "\n".join([*lines, f"reading of {wanted}: {readings.get(wanted, 'not known')}"]))
+    return Step(None, {}, "\n".join([*lines, *(f"reading of {asset}: {readings[asset]}" for asset in wanted)]))
 
 
 def _again(seen: list[_Seen], asset: str) -> Step:

@@ -29,6 +29,7 @@ from state.contract import Effect
 from state.domain import DecisionTable, Domain, Rule, Section
 from state.policy import Policy
 from state.run import Principal
+from state.task import KEPT
 from state.verdict import Denied
 from state.work import DecisionKind, DecisionSpec, Form
 
@@ -76,12 +77,13 @@ class Recording:
         self.refusals += sum(isinstance(one, Denied) for one in decision.verdicts)
 
     def probes(self) -> list[Probe]:
-        """Objective, every change, every refusal."""
+        """Objective, and of changes and refusals as many of the newest as the state keeps (S2)."""
         probes = [Probe(name="objective", values=(self.question,))]
-        probes += [Probe(name="changed", values=(ref,)) for ref in self.changed]
+        probes += [Probe(name="changed", values=(ref,)) for ref in self.changed[-KEPT:]]
         # In its own turn a refusal is told by its call, later by its turn: as many as there were must be told.
         told = ("by rule ", "rejected by a person")
-        return [*probes, *(Probe(name="refusal", values=told, times=nth) for nth in range(1, self.refusals + 1))]
+        known = min(self.refusals, KEPT)
+        return [*probes, *(Probe(name="refusal", values=told, times=nth) for nth in range(1, known + 1))]
 
 
 def played(tasks: Sequence[Task], strategy: str, window_tokens: int, decisions: int, data: Path, home: Path) -> Played:
