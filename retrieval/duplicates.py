@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from retrieval.fuse import Fused, order
-from state.knowledge import Chunk
+from state.knowledge import HINT, Chunk
 
 SHINGLE_WORDS = 5
 ALIKE = 0.8  # of two texts' shingles are in both: of a hundred words two may be more in one of them
@@ -69,7 +69,7 @@ def collapse(found: Sequence[Fused], k: int) -> tuple[tuple[Fused, ...], tuple[C
             continue
         before, _ = kept[place]
         if _standing(one.chunk) > _standing(before.chunk):
-            kept[place] = (one.model_copy(update={"relevance": max(one.relevance, before.relevance)}), text)
+            kept[place] = (_as_relevant(one, before), text)
             left_out.append(before.chunk)
         else:
             left_out.append(one.chunk)
@@ -98,6 +98,13 @@ def alike(one: Text, other: Text) -> bool:
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _as_relevant(one: Fused, as_: Fused) -> Fused:
+    """A copy with the relevance of the one that was found before it, and with the hint that was due to, if it was."""
+    scores = {name: score for name, score in one.scores.items() if name != HINT}
+    scores |= {name: score for name, score in as_.scores.items() if name == HINT}
+    return one.model_copy(update={"relevance": as_.relevance, "scores": scores})
 
 
 def _standing(chunk: Chunk) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from retrieval.fuse import Fused
 from retrieval.gather import Searcher
 from retrieval.library import Library
 from state.context import DropReason, Span
-from state.knowledge import Chunk
+from state.knowledge import HINT, Chunk
 from tests.retrieval.conftest import NOW, access, document
 
 STEPS = (
@@ -96,6 +96,18 @@ def test_the_better_standing_stays_and_keeps_the_relevance(
     kept, left_out = collapse(found, 3)
     assert [(one.chunk.chunk_id, one.relevance) for one in kept] == [(stays, 0.8), ("third", 0.7)]
     assert [one.chunk_id for one in left_out] == [{"first": "second", "second": "first"}[stays]]
+
+
+@pytest.mark.parametrize(("first", "second"), [({HINT: 0.6}, {}), ({}, {HINT: 0.6})], ids=["hinted", "asked for"])
+def test_the_relevance_that_is_kept_says_whether_a_hint_found_it(
+    first: dict[str, float], second: dict[str, float]
+) -> None:
+    found = [
+        Fused(chunk=chunk(STEPS, "first"), relevance=0.8, scores={"fused": 1.0, **first}),
+        Fused(chunk=chunk(STEPS, "second", authority=0.9), relevance=0.6, scores={"fused": 0.5, **second}),
+    ]
+    [kept], _ = collapse(found, 2)
+    assert (kept.chunk.chunk_id, kept.relevance, kept.scores) == ("second", 0.8, {"fused": 0.5, **first})
 
 
 def test_copies_take_no_place_and_are_excluded_with_their_reason(library: Library, corpus: Path) -> None:
