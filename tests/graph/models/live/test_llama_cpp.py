@@ -117,7 +117,7 @@ def test_the_doctor_finds_its_profile(live_url: str) -> None:
     checks = list(
         examine_model(
             lambda profile: openai_model(ALIAS, base_url=live_url, profile=profile.name, timeout_s=180.0),
-            WINDOW_TOKENS - 256,
+            window_tokens=1_000,  # a whole window would take this small a machine long
         )
     )
     (window,) = [check for check in checks if check.name == "window"]
