@@ -20,7 +20,8 @@ from nodes.validate.approval import (
 from nodes.validate.case import Allow, Ask, Case, Deny
 from nodes.validate.edit import as_edited, edited_before, refused, stored
 from nodes.validate.opened import Opened, opened_effects
-from nodes.validate.provenance import Past, alike, disputes, past_of, rows_of, seen_whole, shows_values
+from nodes.validate.provenance import Past, disputes, past_of, rows_of, seen_whole, shows_values
+from nodes.validate.repeats import repeats
 from nodes.validate.rules import judge
 from nodes.validate.secret import secret_verdict
 from state.checks.binding import arguments_digest, call_digest
@@ -160,10 +161,9 @@ def make_validate(
         policy: Policy,
         given: _Given,
     ) -> Case | None:
-        contract = contracts.get(call.tool)
-        if contract is None:
+        if (contract := contracts.get(call.tool)) is None:
             return None
-        arguments = unquoted(call.arguments, lambda ref: artifacts.get(scope.tenant, ref))
+        arguments = unquoted(call.arguments, partial(artifacts.get, scope.tenant))
         return Case(
             call=call,
             arguments=arguments,
@@ -184,7 +184,7 @@ def make_validate(
             earlier=earlier,
             changed=given.changed,
             disputed=given.disputed,
-            alike=alike(contract, arguments, earlier, partial(artifacts.get, scope.tenant), given.before),
+            repeats=repeats(contract, arguments, earlier, partial(artifacts.get, scope.tenant), given.before.deeds),
             now=clock.now(),
             digest=arguments_digest(call.tool, arguments),
             bound=call_digest(scope, reads.request.parent, call.call_id, arguments, contract, policy.version),

@@ -11,6 +11,7 @@ from nodes.validate.case import Case
 from state.canonical import canonical_json, digest
 from state.checks.depth import MOST_DEPTH, too_deep
 from state.checks.quote import quoted
+from state.contract import ToolContract
 from state.policy import Policy
 from state.run import Scope
 from state.verdict import Approval, ApprovalRequest, Denied, NeedsApproval, Word
@@ -59,13 +60,14 @@ def _approval_id(bound: str, reason: str) -> str:
 
 
 def shown_to_person(pending: NeedsApproval, case: Case) -> dict[str, JsonValue]:
-    """What the person sees: the call, where its arguments came from, its effect, and who may say what until when."""
+    """What the person sees: the call, with the values that the tool takes where none is given, where its arguments came
+    from, its effect, and who may say what until when."""
     request = pending.request
     return {
         "call_id": pending.call_id,
         "approval_id": request.approval_id,
         "tool": case.contract.name,
-        "arguments": case.arguments,
+        "arguments": {**_defaults(case.contract), **case.arguments},
         "origins": {one.argument: list(one.item_ids) for one in case.trace},
         "trace": [one.model_dump(mode="json") for one in case.trace],
         "effect": case.contract.effect.value,
@@ -78,6 +80,12 @@ def shown_to_person(pending: NeedsApproval, case: Case) -> dict[str, JsonValue]:
         "expires_at": request.expires_at.isoformat(),
         "note": pending.note,
     }
+
+
+def _defaults(contract: ToolContract) -> dict[str, JsonValue]:
+    properties = contract.parameters.get("properties")
+    found = properties.items() if isinstance(properties, dict) else ()
+    return {name: schema["default"] for name, schema in found if isinstance(schema, dict) and "default" in schema}
 
 
 def answer_to(

@@ -1,7 +1,7 @@
 """One call under judgement: everything a rule may look at, and nothing else."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from nodes.validate.opened import Opened
 from nodes.validate.provenance import named, own_names
+from nodes.validate.repeats import Repeats
 from state.checks.known import Row
 from state.checks.origin import Shown
 from state.checks.trace import Sources, traced
@@ -31,8 +32,8 @@ class Case:
     names the policy values of the rates that this call would exceed. `changed` names the calls of this turn that a
     person changed, as they were proposed; `typed` the arguments of this one that a person just wrote. `rows` are
     the fields that the request showed. `now` is when it is judged: a call that waited is judged at its answer.
-    `alike`: an effect of this turn had the same control arguments. `disputed`: the request showed a conflict. `masked`
-    gives a text without its secrets.
+    `repeats`: what it does was done in this turn, or settled by a person. `disputed`: the request showed a conflict.
+    `masked` gives a text without its secrets.
     """
 
     call: ToolCall
@@ -57,7 +58,7 @@ class Case:
     changed: frozenset[str] = frozenset()
     typed: frozenset[str] = frozenset()
     rows: tuple[Row, ...] = ()
-    alike: bool = False
+    repeats: Repeats = field(default_factory=Repeats)
     disputed: bool = False
 
     @cached_property

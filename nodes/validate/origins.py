@@ -54,9 +54,18 @@ def excepted_by_user(case: Case) -> Finding | None:
 
 
 def effect_repeated(case: Case) -> Finding | None:
-    """The words that open an effect open it once for the same target, amount and time (X3)."""
-    if case.alike and case.by_words:
+    """The words that open an effect open it once for the same target, amount and time (X3). A plan opens it as often as
+    it says, but no amount and nothing that cannot be put back twice for the same: a plan is the model's."""
+    given = {case.contract.role(name).role for name in case.arguments}
+    if case.repeats.done and (case.by_words or "amount" in given or not case.contract.reversible):
         return Ask("an effect of this turn did the same, with another text at most")
+    return None
+
+
+def settled_by_person(case: Case) -> Finding | None:
+    """What a person rejected or changed in this turn is not done with another text instead (H03)."""
+    if case.repeats.settled:
+        return Ask("a person rejected or changed a call in this turn that was to do the same")
     return None
 
 

@@ -1,19 +1,16 @@
 """What past laps say of where values came from: reads the model steered, values that came in untrusted (X4, S7)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import NamedTuple
 
-from pydantic import JsonValue
-
+from nodes.validate.repeats import Deed, Deeds, deed, effects_of, settled_calls
 from nodes.validate.sweeps import Swept, gone_through, superseded, sweeps
-from state.canonical import digest
 from state.checks.excepted import parted
 from state.checks.known import Row, echo, known, leaves
 from state.checks.meaning import meaning, plain
 from state.checks.origin import Shown
-from state.checks.quote import unquoted
 from state.context import CONFLICT, ContextItem, ContextManifest, Trust
 from state.contract import Effect, ToolContract
 from state.labels import BY_THE_PRINCIPAL, Label, Opens, Traced
@@ -22,7 +19,6 @@ from state.render import in_tools, scheme
 from state.run import Principal
 from state.tools import Observation
 from state.verdict import Accepted, Verdict
-from state.work import PROPOSAL, Act, ToolCall
 
 # The schemes of our own words about calls and sources. They repeat values, and are no source of any.
 _OUR_WORDS = ("verdict", "edit", "decision", CONFLICT)
@@ -30,12 +26,12 @@ _MODELS_OWN = (Label.UNTRUSTED, Label.NOWHERE)
 
 
 class Past(NamedTuple):
-    """What earlier laps left to know: `steered` sources, `echoes` of untrusted values, and the `effects` of this turn
-    by tool and control arguments. `swept`: lists whose things were read one by one."""
+    """What earlier laps left to know: `steered` sources, `echoes` of untrusted values, and the `deeds` of this turn.
+    `swept`: lists whose things were read one by one."""
 
     steered: frozenset[str] = frozenset()
     echoes: frozenset[str] = frozenset()
-    effects: frozenset[tuple[str, str]] = frozenset()
+    deeds: Deeds = Deeds()
     swept: tuple[Swept, ...] = ()
 
 
@@ -50,20 +46,32 @@ def past_of(
     """What the records say of reads that the model steered, and of what was written and by whose word."""
     reads: list[tuple[DecisionRecord, Observation, tuple[Traced, ...]]] = []
     echoes: set[str] = set()
-    effects: set[tuple[str, str]] = set()
+    effects: set[Deed] = set()
+    settled: set[Deed] = set()
     for record in past:
         traces = {verdict.call_id: _trace(verdict) for verdict in record.verdicts}
         looks = (seen for seen in record.observations if seen.effect is Effect.READ)
         reads += [(record, seen, traces.get(seen.call_id, ())) for seen in looks]
-        for seen, arguments in _written(record, read):
+        for seen, arguments in effects_of(record, read):
             contract = contracts.get(seen.tool)
             foreign = {one.argument for one in traces.get(seen.call_id, ()) if one.label in _MODELS_OWN}
             values = (leaf for name in foreign for leaf in leaves(arguments.get(name)))
             echoes |= {text for leaf in values if (text := echo(leaf)) is not None}
             if contract is not None and record.turn_index == turn:
-                effects.add((seen.tool, control_digest(contract, arguments)))
+                effects.add(deed(contract, arguments))
+        if record.turn_index == turn:
+            settled |= {
+                deed(contracts[call.tool], given)
+                for call, given in settled_calls(record, read)
+                if call.tool in contracts
+            }
     steered = {seen.artifact_ref for _, seen, trace in reads if any(map(_steers, trace))} | superseded(reads)
-    return Past(frozenset(steered), frozenset(echoes), frozenset(effects), sweeps(reads, _steers, read))
+    return Past(
+        frozenset(steered),
+        frozenset(echoes),
+        Deeds(frozenset(effects), frozenset(settled)),
+        sweeps(reads, _steers, read),
+    )
 
 
 def seen_whole(manifest: ContextManifest, past: Sequence[DecisionRecord], turn: int) -> tuple[Observation, ...]:
@@ -94,26 +102,6 @@ def own_names(principal: Principal) -> frozenset[str]:
     return frozenset(plain(name) for name in (principal.name, *principal.subjects))
 
 
-def control_digest(contract: ToolContract, arguments: Mapping[str, JsonValue]) -> str:
-    """Names what a call does, to whom, when and how much: two that differ in their texts alone do the same."""
-    return digest({name: value for name, value in arguments.items() if contract.role(name).control})
-
-
-def alike(
-    contract: ToolContract,
-    arguments: Mapping[str, JsonValue],
-    earlier: Iterable[ToolCall],
-    read: Callable[[str], str],
-    past: Past,
-) -> bool:
-    """Whether an effect of this turn, done or proposed before this one, had the same control arguments."""
-    if contract.effect is Effect.READ or contract.opens_when is None:
-        return False
-    others = (unquoted(one.arguments, read) for one in earlier if one.tool == contract.name)
-    beside = {(contract.name, control_digest(contract, one)) for one in others}
-    return (contract.name, control_digest(contract, arguments)) in past.effects | beside
-
-
 def named(opens: Opens | None, shown: Iterable[Shown], turn: int, today: date) -> bool:
     """Whether the user's words of this turn name the effect: one word of each group stands in what they ask for."""
     if opens is None:
@@ -136,15 +124,3 @@ def _steers(one: Traced) -> bool:
 
 def _trace(verdict: Verdict) -> tuple[Traced, ...]:
     return () if isinstance(verdict, Accepted) else verdict.trace
-
-
-def _written(record: DecisionRecord, read: Callable[[str], str]) -> Iterator[tuple[Observation, dict[str, JsonValue]]]:
-    """The effects of a lap with their arguments, as they were done."""
-    done = {seen.call_id: seen for seen in record.observations if seen.effect is not Effect.READ}
-    if not done or record.proposal_ref is None:
-        return
-    proposal = PROPOSAL.validate_json(read(record.proposal_ref))
-    edits = {one.call_id: one.edited for one in record.verdicts if one.verdict == "allowed" and one.edited is not None}
-    for call in proposal.calls if isinstance(proposal, Act) else ():
-        if call.call_id in done:
-            yield done[call.call_id], unquoted(edits.get(call.call_id, call.arguments), read)

@@ -20,6 +20,7 @@ from nodes.validate.origins import (
     foreign_link,
     origin_unknown,
     private_data_leaves,
+    settled_by_person,
     untrusted_origin,
 )
 from nodes.validate.secret import holds_secret
@@ -45,8 +46,11 @@ def arguments_invalid(case: Case) -> Finding | None:
     """Strict schemas: unknown, missing, non-finite and coerced arguments are refused, never repaired (H18)."""
     if any(isinstance(value, float) and not math.isfinite(value) for value in _leaves(case.arguments)):
         return Deny("an argument is not a finite number")
-    errors = validator(case.contract.parameters, FormatChecker()).iter_errors(case.arguments)
-    for error in sorted(errors, key=lambda error: error.json_path):
+    try:
+        errors = sorted(validator(case.contract.parameters, FormatChecker()).iter_errors(case.arguments), key=_place)
+    except (ArithmeticError, RecursionError):
+        return Deny("an argument cannot be checked against the schema: it is too large or nested too deep")
+    for error in errors:
         # The message of the library would repeat the value; the parameter and the keyword are ours to tell.
         place = f"argument {error.absolute_path[0]} does" if error.absolute_path else "the arguments do"
         return Deny(f"{place} not fit the schema: {error.validator}{_allowed(error)}")
@@ -184,6 +188,7 @@ RULES: tuple[Callable[[Case], Finding | None], ...] = (
     done_on_another_branch,
     earlier_call_unsettled,
     effect_repeated,
+    settled_by_person,
     over_limit,
     excepted_by_user,
     untrusted_origin,
@@ -216,6 +221,10 @@ def judge(case: Case) -> tuple[str, Finding]:
     if asked:
         return asked[0][0], Ask("; ".join(reason for _, reason in asked))
     return "default_deny", Deny("no rule allows this call")
+
+
+def _place(error: ValidationError) -> str:
+    return error.json_path
 
 
 def _allowed(error: ValidationError) -> str:

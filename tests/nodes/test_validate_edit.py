@@ -187,7 +187,7 @@ def test_the_call_that_was_edited_is_refused_as_it_was_for_the_rest_of_the_turn(
         "a person changed this call in this turn, and it was carried out as changed",
     )
     other = parts.act(("c9", "refund", {"order": "A1", "amount": 20}))
-    assert Validating(parts).run(other, request=parts.request(parent=head), task=task)[0].rule == "write_opened"
+    assert Validating(parts).run(other, request=parts.request(parent=head), task=task)[0].rule == "settled_by_person"
     later = parts.request(parent=head, turn_index=2)
     assert Validating(parts).run(same, request=later, task=parts.task())[0].rule == "effect_not_opened"
 

@@ -9,6 +9,7 @@ import pytest
 from nodes.validate import rules
 from nodes.validate.case import Allow, Ask, Case, Deny
 from nodes.validate.opened import Opened
+from nodes.validate.repeats import Repeats
 from nodes.validate.rules import RULES, judge
 from state.checks.known import Cell, row_of
 from state.checks.origin import Shown
@@ -37,6 +38,7 @@ def test_the_rules_stand_in_this_order() -> None:
         "done_on_another_branch",
         "earlier_call_unsettled",
         "effect_repeated",
+        "settled_by_person",
         "over_limit",
         "excepted_by_user",
         "untrusted_origin",
@@ -108,8 +110,13 @@ def broken(good: Case, rule: str) -> Case:
         case "effect_repeated":
             opens = Opens(stems=(("refund", QUESTION.split()[0].casefold()),))
             return replace(
-                good, opened=Opened(), alike=True, contract=good.contract.model_copy(update={"opens_when": opens})
+                good,
+                opened=Opened(),
+                repeats=Repeats(done=True),
+                contract=good.contract.model_copy(update={"opens_when": opens}),
             )
+        case "settled_by_person":
+            return replace(good, repeats=good.repeats._replace(settled=True))
         case "over_limit":
             return replace(good, arguments={**good.arguments, "amount": 201})
         case "excepted_by_user":

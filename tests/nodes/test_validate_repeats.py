@@ -1,0 +1,96 @@
+"""What a call repeats: another effect of its turn, or what a person did not want (X3, H03)."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pydantic import JsonValue
+
+from nodes.validate.approval import approval_request, shown_to_person
+from nodes.validate.case import Ask, Deny
+from nodes.validate.repeats import Repeats, deed
+from nodes.validate.rules import arguments_invalid, judge
+from state.labels import Argument
+from state.verdict import Denied, NeedsApproval
+from state.work import LapOutcome
+from tests.desk import Desk
+from tests.fakes import NOW
+from tests.nodes.parts import Parts
+from tests.nodes.test_validate_edit import Refunding
+from tests.nodes.validating import Validating, case
+
+AMOUNT = {"order": Argument(role="object"), "amount": Argument(role="amount")}
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        pytest.param({"order": "A1", "amount": 50.0}, True, id="the amount as a float"),
+        pytest.param({"order": " a1 ", "amount": 50}, True, id="spelt otherwise"),
+        pytest.param({"order": "A1", "amount": 51}, False, id="another amount"),
+        pytest.param({"order": "A2", "amount": 50}, False, id="another order"),
+    ],
+)
+def test_calls_that_mean_the_same_do_the_same(desk: Desk, other: dict[str, JsonValue], same: bool) -> None:
+    contract = desk.contracts["refund"].model_copy(update={"arguments": AMOUNT})
+    assert (deed(contract, other) == deed(contract, {"order": "A1", "amount": 50})) is same
+
+
+@pytest.mark.parametrize(
+    ("terms", "rule"),
+    [
+        pytest.param({"arguments": AMOUNT}, "effect_repeated", id="an amount"),
+        pytest.param({"reversible": False}, "effect_repeated", id="what cannot be put back"),
+        pytest.param({"reversible": True}, "write_opened", id="what can be put back"),
+    ],
+)
+def test_a_plan_does_not_open_the_same_twice_where_that_costs(desk: Desk, terms: dict[str, Any], rule: str) -> None:
+    contract = desk.contracts["refund"].model_copy(update=terms)
+    assert judge(case(desk, contract=contract))[0] == "write_opened"
+    assert judge(case(desk, contract=contract, repeats=Repeats(done=True)))[0] == rule
+
+
+def test_what_a_person_rejected_is_asked_for_again_with_another_text(parts: Parts) -> None:
+    waiting = Refunding(parts)
+    no = waiting.answered(waiting.say("reject"))
+    assert isinstance(no, Denied)
+    head = parts.filed(
+        parent=waiting.head, proposal_ref=waiting.calls, verdicts=(no,), outcome=LapOutcome.REJECTED, index=1
+    )
+    again = parts.act(("c9", "refund", {"order": "A1", "amount": 20}))
+    (verdict,) = Validating(parts).run(again, request=parts.request(parent=head), task=parts.task(laps_in_turn=2))
+    assert isinstance(verdict, NeedsApproval)
+    assert (verdict.rule, verdict.request.reason) == (
+        "settled_by_person",
+        "a person rejected or changed a call in this turn that was to do the same",
+    )
+    later = parts.request(parent=head, turn_index=2)
+    assert Validating(parts).run(again, request=later, task=parts.task())[0].rule == "effect_not_opened"
+
+
+def test_what_cannot_be_checked_is_refused(desk: Desk) -> None:
+    parameters: dict[str, JsonValue] = {
+        "type": "object",
+        "properties": {"order": {"type": "string"}, "amount": {"type": "number", "multipleOf": 0.01}},
+        "additionalProperties": False,
+    }
+    strict = desk.contracts["refund"].model_copy(update={"parameters": parameters})
+    huge = case(desk, "refund", {"order": "A1", "amount": 10**400}, contract=strict)
+    assert arguments_invalid(huge) == Deny(
+        "an argument cannot be checked against the schema: it is too large or nested too deep"
+    )
+
+
+def test_a_person_sees_the_values_that_a_tool_takes_where_none_is_given(desk: Desk) -> None:
+    properties: dict[str, JsonValue] = {
+        "order": {"type": "string"},
+        "amount": {"type": "number"},
+        "public": {"type": "boolean", "default": True},
+    }
+    parameters = {"type": "object", "properties": properties, "additionalProperties": False}
+    of = replace(case(desk), contract=desk.contracts["refund"].model_copy(update={"parameters": parameters}))
+    rule, finding = judge(replace(of, repeats=Repeats(settled=True)))
+    assert isinstance(finding, Ask)
+    request = approval_request(of, finding.reason, NOW)
+    pending = NeedsApproval(call_id="c1", rule=rule, policy_version="desk-1", trace=(), request=request)
+    assert shown_to_person(pending, of)["arguments"] == {"order": "A1", "amount": 50, "public": True}
