@@ -23,6 +23,7 @@ from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import NotFoundError
 from pydantic import AwareDatetime
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -33,6 +34,7 @@ from graph.conversation import ANSWER_WAIT_S, NothingPending
 from graph.decided import already_decided, is_asked
 from graph.doorkeeper import APPROVAL_SCHEME, Doorkeeper
 from graph.result import PendingCall
+from graph.served import OnlyServed
 from graph.stores.ownership import UnknownThread
 from state.ports import DecisionLog, Ledger
 from state.run import Scope
@@ -77,7 +79,8 @@ class _Standing(NamedTuple):
 
 
 def make_approvals(door: Doorkeeper, ledger: Ledger, log: DecisionLog) -> Starlette:
-    """The route as an app of its own, which the server takes in (`http.app` in langgraph.json)."""
+    """The route as an app of its own, which the server takes in (`http.app` in langgraph.json). With it the server
+    serves the routes of `graph.served` alone."""
 
     async def look(request: Request) -> Approvals:
         scope = await asyncio.to_thread(_scope, door, request)
@@ -130,7 +133,8 @@ def make_approvals(door: Doorkeeper, ledger: Ledger, log: DecisionLog) -> Starle
         routes=[
             Route("/approvals/{thread}", _told(look), methods=["GET"], include_in_schema=False),
             Route("/approvals/{thread}", _told(answer), methods=["POST"], include_in_schema=False),
-        ]
+        ],
+        middleware=[Middleware(OnlyServed)],  # the server takes it in before its own, for every route
     )
 
 

@@ -176,6 +176,29 @@ def test_other_doors_are_not_served(closed: DevServer, path: str) -> None:
     assert httpx.post(closed.url + path, headers=bearer("ana@acme"), json={}).status_code == 404
 
 
+@pytest.mark.parametrize("headers", [{}, bearer("ana@acme")], ids=["a stranger", "a principal"])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/internal/debug/thread/{thread}"),
+        ("POST", "/internal/truncate"),
+        ("GET", "/deploy"),
+        ("POST", "/deploy"),
+        ("GET", "/metrics"),
+        ("GET", "//internal/debug/thread/{thread}"),
+        ("GET", "/threads/../internal/debug/thread/{thread}"),
+        ("GET", "/%69nternal/debug/thread/{thread}"),
+    ],
+)
+def test_routes_that_the_server_does_not_guard_are_not_served(
+    closed: DevServer, ana: SyncLangGraphClient, headers: dict[str, str], method: str, path: str
+) -> None:
+    thread = ana.threads.create()["thread_id"]
+    address = httpx.URL(closed.url).copy_with(raw_path=path.format(thread=thread).encode())
+    assert httpx.request(method, address, headers=headers).status_code in (401, 404)
+    assert ana.threads.get(thread)["thread_id"] == thread
+
+
 UNNEEDED: dict[str, dict[str, Any]] = {
     "/assistants": {"graph_id": "expediente"},
     "/runs/crons": {"assistant_id": "expediente", "schedule": "0 0 * * *", "input": {}},
