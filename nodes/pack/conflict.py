@@ -115,7 +115,10 @@ def _conflict(make: Drafts, name: str, sides: Sequence[Side]) -> Draft:
     trust = Trust.UNTRUSTED if any(side.trust is Trust.UNTRUSTED for side in sides) else Trust.SYSTEM
     text = json.dumps(told, ensure_ascii=False)
     sources = tuple(side.source for side in sides)
-    return make.text(f"conflict-{name}", Kind.EVIDENCE, f"{CONFLICT}://{name}", trust, text, derived_from=sources)
+    # A document's value is nobody's; what a tool read is of whoever it was read for.
+    personal = any(side.rank[0] == _RESULT for side in sides)
+    place = f"{CONFLICT}://{name}"
+    return make.text(f"conflict-{name}", Kind.EVIDENCE, place, trust, text, derived_from=sources, personal=personal)
 
 
 def _of_policy(policy: Policy) -> list[Side]:

@@ -37,13 +37,15 @@ class Drafts:
         at: datetime | None = None,
         turn: int | None = None,
         derived_from: tuple[str, ...] = (),
+        personal: bool = False,
     ) -> Draft:
-        """A draft of a text that the tenant or the operator supplied, not yet counted."""
+        """A draft of a text that the tenant or the operator supplied, not yet counted. `personal`: it repeats what was
+        said or read for a subject, and goes with that when it is forgotten."""
         ref = self._artifacts.address(self.tenant, text)
         provenance = Provenance(
             tenant=self.tenant,
             scope=f"tenant:{self.tenant}",
-            classification=Classification.PERSONAL if trust is Trust.USER else Classification.INTERNAL,
+            classification=Classification.PERSONAL if personal or trust is Trust.USER else Classification.INTERNAL,
             content_hash=ref,
             origin_turn=turn,
             derived_from=derived_from,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nodes.pack.budget import Window
-from state.context import ContextManifest, Kind, Packed, Trust
+from state.context import CONFLICT, Classification, ContextManifest, Kind, Packed, Trust
 from state.contract import Effect, OutputField
 from state.knowledge import Candidate
 from state.render import blocks
@@ -143,6 +143,9 @@ def test_a_result_states_what_its_contract_says(
     found = conflicts(packing, manifest)
     assert [(one["source"], one["value"]) for conflict in found for one in conflict["sides"]] == expected
     assert all(one["trust"] == "system" for one in found)
+    told = [item for item in manifest.items if item.source.startswith(f"{CONFLICT}://")]
+    # What a tool read is of whoever it was read for, and is erased with them.
+    assert {item.provenance.classification for item in told} == ({Classification.PERSONAL} if states else set())
 
 
 def test_what_was_retrieved_cannot_pose_as_a_conflict(parts: Parts) -> None:
