@@ -15,7 +15,7 @@ from graph.channels import NEXT_STEP, StateUnreadable, wrong_fields
 from graph.lap_seal import CHANNEL as SEAL
 from graph.lap_seal import Sealing
 from graph.node_threads import NodeThreads
-from graph.progress import answered, begun
+from graph.progress import answered, begun, tell
 from graph.scope import NotYours
 from graph.stores.artifacts import at_work_on
 from state.node import Node, SliceError
@@ -127,13 +127,13 @@ def _wrapped(node: Node, identify: Identify, sealing: Sealing, threads: NodeThre
     def run(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:
         runtime = get_runtime(RunContext)
         scope = identify(config.get("configurable", {}), runtime.context)
-        runtime.stream_writer(begun(node.name, channels))
+        tell(runtime.stream_writer, begun(node.name, channels))
         lap = sealing.found(node, scope, channels)
         with at_work_on(scope.thread):
             result = node.run(read_slice(node, sealing.shown(node, lap, channels)), scope)
         writes = written(node, result)
         if (said := answered(scope, channels, writes)) is not None:
-            runtime.stream_writer(said)
+            tell(runtime.stream_writer, said)
         return sealing.after(node, scope, lap, channels, writes)
 
     if node.arun is None:
@@ -143,7 +143,7 @@ def _wrapped(node: Node, identify: Identify, sealing: Sealing, threads: NodeThre
     async def arun(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:
         runtime = get_runtime(RunContext)
         scope = await asyncio.to_thread(identify, config.get("configurable", {}), runtime.context)
-        runtime.stream_writer(begun(node.name, channels))
+        tell(runtime.stream_writer, begun(node.name, channels))
         lap = sealing.found(node, scope, channels)
         with at_work_on(scope.thread):
             result = await waiting(read_slice(node, sealing.shown(node, lap, channels)), scope)

@@ -7,14 +7,14 @@ from typing import Any, Literal, TypedDict
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Command, StreamMode
+from langgraph.types import Command
 from pydantic import JsonValue
 
 from graph.admission import check_question
 from graph.channels import Channels, StateUnreadable, read_channels
 from graph.decided import already_decided, is_asked
 from graph.lap_seal import Sealing
-from graph.progress import OnProgress
+from graph.progress import OnProgress, listening
 from graph.reading import Reading, waiting_calls
 from graph.result import DecisionShown, PendingCall, RunResult
 from graph.scope import Identity
@@ -200,16 +200,13 @@ class Conversation:
         config: RunnableConfig = {**self._config(scope), "recursion_limit": self.step_limit}
         context = {"principal": scope.actor.name}
         reading = self._reading(scope)
-        modes: list[StreamMode] = ["updates", "custom"]
-        for mode, part in self.graph.stream(given, config, context=context, stream_mode=modes, durability="sync"):
-            if mode == "custom":
-                if on_progress is not None and isinstance(part, dict):
-                    on_progress(part)
-                continue
-            filed = part.get("log") if isinstance(part, dict) else None
-            if filed and on_decision is not None and scope.actor.name == scope.principal.name:
-                record = self._log.get(scope.tenant, scope.thread, filed["head"])
-                on_decision(reading.decision(filed["head"], record))
+        run = self.graph.stream(given, config, context=context, stream_mode="updates", durability="sync")
+        with listening(on_progress):
+            for part in run:
+                filed = part.get("log") if isinstance(part, dict) else None
+                if filed and on_decision is not None and scope.actor.name == scope.principal.name:
+                    record = self._log.get(scope.tenant, scope.thread, filed["head"])
+                    on_decision(reading.decision(filed["head"], record))
         return self._result(scope, answered)
 
     def _result(self, scope: Scope, answered: frozenset[str] = frozenset()) -> RunResult:

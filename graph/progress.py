@@ -1,6 +1,8 @@
 """What `stream_mode="custom"` says while a run goes on: where it is at once, and the answer once it is on record."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from pydantic import JsonValue
@@ -9,6 +11,28 @@ from state.run import Scope
 
 Event = dict[str, JsonValue]
 OnProgress = Callable[[Mapping[str, JsonValue]], None]
+_LISTENER: ContextVar[OnProgress | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(on_progress: OnProgress | None) -> Iterator[None]:
+    """Have the events of a run in this thread told here, beside the stream.
+
+    LangGraph moves a run whose `custom` stream is read into threads, where Ctrl-C does not reach a model call.
+    """
+    token = _LISTENER.set(on_progress)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def tell(write: Callable[[Event], None], event: Event) -> None:
+    """Write an event into the stream, and tell it to whoever listens."""
+    write(event)
+    listener = _LISTENER.get()
+    if listener is not None:
+        listener(event)
 
 
 def begun(name: str, channels: Mapping[str, Any]) -> Event:

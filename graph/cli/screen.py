@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from io import TextIOWrapper
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TextColumn, TimeRemainingColumn
@@ -22,6 +23,10 @@ class _Piped(Console):
         """Write into nothing from here on. A run is never cut short because nobody reads its account."""
         self.quiet = True
         _to_nowhere()
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Nothing is cut off at the terminal's width: what folds folds itself, a command to copy stays whole."""
+        super().print(*objects, **{"crop": False, **options})
 
 
 class _Steps(TextColumn):

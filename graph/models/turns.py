@@ -7,7 +7,7 @@ the opening turn chooses a tool: a sentence that was asked for as a text must no
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from graph.models.questions import is_question
+from graph.models.questions import ids, is_question
 from graph.models.wishes import wished_verb
 from graph.models.words import covered, terms
 
@@ -29,8 +29,9 @@ class Matter(NamedTuple):
 def matter(earlier: Sequence[Said], current: str, deeds: str) -> Matter:
     """What the current turn is about. `deeds` says what the shown changes do: a wish for one of them is new."""
     if not (earlier and earlier[-1].asked_back):
-        # "A-17" or "yes" alone is about what was said before.
-        return Matter(f"{earlier[-1].text}\n{current}" if earlier and not terms(current) else current)
+        # "A-17" alone is about what was said before; "thanks" is not, which would ask for what was done once more.
+        about_before = earlier and not terms(current) and ids(current)
+        return Matter(f"{earlier[-1].text}\n{current}" if about_before else current)
     opening = ""
     answers: list[str] = []
     for turn in (*_open(earlier), current):

@@ -68,7 +68,7 @@ def _(patch: pytest.MonkeyPatch) -> None:
 @bug("tenant filter dropped", Caught("rare_words_of_what_others_wrote", Measure.ISOLATION))
 def _(patch: pytest.MonkeyPatch) -> None:
     """Every organisation's documents are searched, and the last look before sending is gone as well."""
-    for module in ("chroma", "lexical", "catalogue"):
+    for module in ("chroma", "catalogue"):
         patch.setattr(f"retrieval.{module}.tenants", lambda access: ("public", "acme", "globex", "maravel"))
     patch.setattr(
         "retrieval.entries.admits",
@@ -80,7 +80,6 @@ def _(patch: pytest.MonkeyPatch) -> None:
 @bug(
     "superseded version served",
     Caught("quoted_rule_was_superseded", Measure.FRESHNESS),
-    Caught("replaced_without_a_word", Measure.FRESHNESS),
     Caught("not_yet_in_force_until_it_is", Measure.FRESHNESS),
     Caught("firma_de_un_webhook", Measure.FRESHNESS),
 )

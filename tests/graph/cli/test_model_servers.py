@@ -80,7 +80,8 @@ def like_vllm(sent: Mapping[str, Any]) -> Answer:
         return refusal(404)
     if any(message["role"] == "developer" for message in sent["messages"]) or "max_tokens" not in sent:
         return refusal(400, message=KEY)
-    usage = {"prompt_tokens": 9, "completion_tokens": min(sent["max_tokens"], 50)}
+    words = sum(len(message["content"].split()) for message in sent["messages"])
+    usage = {"prompt_tokens": max(9, words), "completion_tokens": min(sent["max_tokens"], 50)}
     if "tools" in sent and sent.get("tool_choice") == "required":
         return completion({"tool_calls": [tool_call("look_up", '{"loan": "L-17"}')]}, "tool_calls", usage=usage)
     if "loan" not in sent["messages"][1]["content"]:

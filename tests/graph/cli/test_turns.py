@@ -185,3 +185,8 @@ def test_a_question_cannot_steer_the_terminal(same: SameProgram) -> None:
     done = same("ask", f"{ESCAPE}[31m{QUESTION}{ESCAPE}[2J", "--as", "ana@acme", "--thread", "t")
     assert done.code == 0
     assert ESCAPE not in done.out + same("show", "t", "--as", "ana@acme").out
+
+
+def test_a_command_to_copy_is_whole_however_narrow_the_terminal(same: SameProgram) -> None:
+    told = same("ask", ROTATE, "--as", "bea@acme", "--thread", "t", COLUMNS="40").out
+    assert "--as bea@acme --edit call-2-0 '{\"key_id\": \"K-1012\"}'\n" in told

@@ -49,6 +49,11 @@ def test_a_turn_without_a_word_is_read_with_the_one_before_also_where_nothing_wa
     assert matter([Said("When is my book due?")], "C-7", DEEDS) == Matter("When is my book due?\nC-7")
 
 
+@pytest.mark.parametrize("turn", ["thanks", "Hello!", "ok", "gracias"])
+def test_courtesy_after_an_answer_asks_for_nothing_again(turn: str) -> None:
+    assert matter([Said("Block my card")], turn, DEEDS) == Matter(turn)
+
+
 def test_a_sentence_after_an_answer_stands_alone() -> None:
     assert matter([Said("Block my card")], "The book lies on the counter", DEEDS) == Matter(
         "The book lies on the counter"
