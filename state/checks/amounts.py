@@ -1,35 +1,60 @@
-"""Amounts that follow from what the user said and what the server holds: a difference, a share, a percentage (X4)."""
+"""Amounts that follow from what the user said and the server holds, by a step that the words name (X4)."""
 
-from collections.abc import Iterable
-from decimal import Decimal, DivisionByZero, InvalidOperation, localcontext
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal, localcontext
 
 _MOST = 12  # numbers; of more than these anything could be made
 _CENT = Decimal("0.005")
+_DIGITS = 200  # of a step's result: more than two numbers of a text or a field can need
+_PERCENT = re.compile(r"%|\bper ?cent\b|\bpor ciento\b")
+_SUM = re.compile(
+    r"\b(?:plus|more|extra|add(?:ed|ing)?|increas\w+|rais\w+|higher|top up|on top|sum|together|in total|más|suma\w*)\b"
+)
+_DIFFERENCE = re.compile(
+    r"\b(?:minus|less|differen\w+|reduc\w+|decreas\w+|lower(?:ed)?|deduct\w*|subtract\w*|remaind\w+|the rest"
+    r"|discount\w*|menos|diferencia|rest[ae]\w*)\b"
+)
+_SHARE = re.compile(r"\b(?:split\w*|divid\w+|share\w*|evenly|equally|each|per (?:person|head)|repart\w+)\b")
+_PARTS = {2: r"half|halve|mitad", 3: r"thirds?|tercio", 4: r"quarter|cuarto"}
+_TIMES = {2: r"twice|double|doble", 3: r"triple|treble"}
 
 
-def derived(amount: Decimal, said: Iterable[Decimal], held: Iterable[Decimal]) -> bool:
-    """Whether an amount is made of at least one number that the user said, by a step or two of arithmetic.
+def derived(amount: Decimal, said: Iterable[Decimal], held: Iterable[Decimal], text: str) -> bool:
+    """Whether an amount is made of two things that the user's words mention, by a step that they name.
 
-    A step is a sum, a difference, a share (by a number, or half) or a percentage. `held` are amounts of trusted fields
-    that the user's words point at.
+    `said` are the numbers in `text`, `held` amounts of trusted fields that it points at. A step is a sum, a
+    difference, a share, a percentage or a price changed by it. One number is not combined with itself, and nothing
+    negative, or nothing at all, is an amount.
     """
     words = set(said)
     numbers = words | set(held)
-    if not words or len(numbers) > _MOST:
+    if amount <= 0 or not numbers or len(numbers) > _MOST:
         return False
     with localcontext() as context:
-        context.traps[DivisionByZero] = context.traps[InvalidOperation] = True
-        once = [step for one in words for other in numbers for step in _steps(one, other)]
-        once += [one / 2 for one in words]
-        made = [
-            *once,
-            *(step for first in once for other in numbers for step in (first + other, first - other, other - first)),
-        ]
-    return any(abs(one - amount) < _CENT for one in made)
+        context.prec = _DIGITS
+        return any(abs(one - amount) < _CENT for one in _steps(words, numbers, text.casefold()))
 
 
-def _steps(one: Decimal, other: Decimal) -> Iterable[Decimal]:
-    yield from (one + other, one - other, other - one, one * other / 100)
-    for share in ((one, other), (other, one)):
-        if share[1]:
-            yield share[0] / share[1]
+def _steps(words: set[Decimal], numbers: set[Decimal], text: str) -> Iterator[Decimal]:
+    more, less = _SUM.search(text), _DIFFERENCE.search(text)
+    percent, share = _PERCENT.search(text), _SHARE.search(text)
+    for one in words:
+        for other in numbers - {one}:
+            part = one * other / 100
+            if percent:
+                yield part
+                if more:
+                    yield other + part
+                if less:
+                    yield other - part
+            else:
+                if more:
+                    yield one + other
+                if less:
+                    yield abs(one - other)
+            if share and one:
+                yield other / one
+    for number in numbers:
+        yield from (number / parts for parts, stems in _PARTS.items() if re.search(rf"\b(?:{stems})\b", text))
+        yield from (number * times for times, stems in _TIMES.items() if re.search(rf"\b(?:{stems})\b", text))

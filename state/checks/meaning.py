@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal
 from functools import cached_property
+from math import isfinite
 
 from pydantic import JsonValue
 
@@ -18,6 +19,12 @@ _URL = re.compile(
     r"(?:https?://|www\.)[^\s<>\"'`)\]}]+|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/[^\s<>\"'`)\]}]*", re.IGNORECASE
 )
 _NUMBER = re.compile(r"(?<![\w.,-])[-+]?[$€£]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?=%|[$€£]|[^\w]|$)(?!\.\d)")
+# A text that is a number: of no more digits than an amount has, and without an exponent.
+_AMOUNT = re.compile(r"[-+]?[$€£]?[-+]?(?:\d{1,3}(?:,\d{3}){1,6}|\d{1,21})(?:\.\d{1,12})?\s?[$€£]?", re.ASCII)
+_LONGEST_INTEGER = 4_096  # bits
+_WHOLE = Context(prec=2_000)  # digits: none of a number is rounded away
+_OWN_WORD = 4  # letters from which a parameter's word is its own: `all`, `on` and `be` stand in any sentence
+_AUXILIARY = frozenset({"is", "are", "has", "have", "be", "do", "does", "can", "should", "with", "to"})
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 # Words that say nothing of a thing: they tell no two apart.
 _STOP = frozenset(
@@ -115,7 +122,21 @@ class Meaning:
             return address(value) in self.urls or self.holds(value)
         if _EMAIL.fullmatch(value.strip()):
             return value.strip().casefold() in self.emails
-        return self.holds(value) or (role == "amount" and number(value) in self.numbers)
+        if role == "amount":
+            sign = set(value) & set("$€£")
+            return number(value) in self.numbers and sign <= set(self.text)
+        return self.holds(value)
+
+    def names(self, parameter: str) -> bool:
+        """Whether the text names a parameter: its words in a row, `is` and its like left out, one of them long enough
+        to be its own."""
+        parts = [part for part in parameter.casefold().split("_") if part and part not in _AUXILIARY]
+        if all(len(part) < _OWN_WORD for part in parts):
+            return False
+        words = _words(self.text)
+        return any(
+            all(map(str.startswith, words[at : at + len(parts)], parts)) for at in range(len(words) - len(parts) + 1)
+        )
 
     def holds(self, value: str) -> bool:
         """Whether a text stands here whole, between word boundaries, whatever its case and spaces."""
@@ -133,15 +154,25 @@ def meaning(text: str, today: date) -> Meaning:
 
 def norm(value: JsonValue) -> str:
     """A value as it is compared whole: numbers exactly, texts as `plain` has them, links as addresses."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(number(value))
+    if isinstance(value, int | float) and not isinstance(value, bool) and (exact := number(value)) is not None:
+        return str(exact)
     text = plain(str(value))
     return address(text) if text.startswith(("http://", "https://", "www.")) else text
 
 
 def number(value: JsonValue) -> Decimal | None:
-    """A value as an exact number, None where it is none. A currency's sign does not change it."""
-    try:
-        return Decimal(str(value).strip().strip("$€£").replace(",", "")).normalize() + 0
-    except InvalidOperation:
+    """A value as an exact number; None where it is none, as a text with an exponent, `NaN` and what no sum has.
+
+    A currency's sign does not change it.
+    """
+    if isinstance(value, float) and not isfinite(value):
         return None
+    if not isinstance(value, int | float):
+        text = str(value).strip()
+        if not _AMOUNT.fullmatch(text):
+            return None
+        value = text.strip("$€£").replace(",", "").strip()
+    elif isinstance(value, int) and value.bit_length() > _LONGEST_INTEGER:
+        return None
+    exact = Decimal(str(value))
+    return exact.normalize(_WHOLE) if exact else Decimal(0)

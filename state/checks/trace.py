@@ -118,8 +118,8 @@ def _argument(contract: ToolContract, name: str, value: JsonValue, sources: Sour
     if isinstance(value, bool):
         if _harmless(argument, value):
             return Traced(argument=name, label=Label.STATE)
-        said = any(word.startswith(name.split("_")[0]) for word in sources.words.words)
-        return Traced(argument=name, label=Label.USER if value and said else Label.NOWHERE)
+        said = value and sources.words.names(name)
+        return Traced(argument=name, label=Label.USER if said else Label.NOWHERE)
     parts = [_value(argument, leaf, sources) for leaf in leaves(value)] if isinstance(value, list | dict) else None
     if parts is None:
         parts = [_value(argument, value, sources)]
@@ -261,7 +261,7 @@ def _derived(value: JsonValue, sources: Sources) -> bool:
         if cell.label is Label.SERVER and cell.field.identifies is None and isinstance(cell.value, int | float)
         if not isinstance(cell.value, bool) and (exact := number(cell.value)) is not None
     }
-    return derived(amount, sources.words.numbers, held)
+    return derived(amount, sources.words.numbers, held, sources.words.text)
 
 
 def _default(contract: ToolContract, name: str, value: JsonValue) -> bool:

@@ -1,11 +1,12 @@
 """What a text says as values: days, hours, amounts, addresses, whole values, and never a part of one (X4)."""
 
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from state.checks.meaning import meaning, words_of
+from state.checks.meaning import meaning, number, words_of
 from state.labels import Role
 
 TODAY = date(2026, 7, 15)  # a Wednesday
@@ -42,6 +43,15 @@ NOT_SAID: dict[str, tuple[str, Any, Role]] = {
     "another hour": ("on May 3rd at 2 pm", "2026-05-03 15:00", "time"),
     "nothing": ("", "", "target"),
     "spaces": ("a b", "  ", "target"),
+    "an amount with an exponent": ("send 12", "1.2e1", "amount"),
+    "an amount that overflows": ("send 5", "1e9999999", "amount"),
+    "an amount that vanishes": ("send 0", "1e-9999999", "amount"),
+    "an amount that is no number": ("send NaN", "sNaN", "amount"),
+    "an endless amount": ("send Infinity", "-Infinity", "amount"),
+    "an amount with commas anywhere": ("send 5000", "5,0,00", "amount"),
+    "an amount of another currency": ("send $5", "€5", "amount"),
+    "a negative amount": ("send 5", "-5", "amount"),
+    "an integer past any amount": ("send 5", 10**400, "amount"),
     "truth": ("it is True", True, "permission"),
 }
 
@@ -58,6 +68,47 @@ def test_a_text_does_not_say(text: str, value: Any, role: Role) -> None:
 
 def test_an_invisible_character_does_not_hide_a_value() -> None:
     assert not meaning("pay A1\u200b1", TODAY).says("A1")
+
+
+NUMBERS: dict[str, tuple[Any, Decimal | None]] = {
+    "an integer": (12, Decimal(12)),
+    "a decimal": (12.50, Decimal("12.5")),
+    "a text": ("1,234.50", Decimal("1234.5")),
+    "a sign of a currency": ("$5", Decimal(5)),
+    "no negative zero": (-0.0, Decimal(0)),
+    "all digits of an integer": (10**40 + 1, Decimal(10**40 + 1)),
+    "a large float": (1e308, Decimal("1e308")),
+    "infinity": (float("inf"), None),
+    "not a number": (float("nan"), None),
+    "an exponent": ("1e9999999", None),
+    "a text of infinity": ("Infinity", None),
+    "a text of no number": ("NaN", None),
+    "more digits than an amount": ("1" * 50, None),
+    "an integer past printing": (10**5_000, None),
+}
+
+
+@pytest.mark.parametrize(("value", "exact"), NUMBERS.values(), ids=NUMBERS.keys())
+def test_a_value_is_an_exact_number_or_none(value: Any, exact: Decimal | None) -> None:
+    assert number(value) == exact
+
+
+NAMED: dict[str, tuple[str, str, bool]] = {
+    "a word of its own": ("make it recurring", "recurring", True),
+    "a longer form": ("as an administrator", "is_admin", True),
+    "two words in a row": ("for all rooms", "all_rooms", True),
+    "an auxiliary alone": ("This is bob, invite him", "is_admin", False),
+    "a short word": ("thanks to all of you", "all_rooms", False),
+    "one word of two": ("we have nice rooms", "all_rooms", False),
+    "two words apart": ("all of the rooms", "all_rooms", False),
+    "the start of another word": ("Although", "all", False),
+    "too short to be its own": ("turn it on", "on", False),
+}
+
+
+@pytest.mark.parametrize(("text", "parameter", "named"), NAMED.values(), ids=NAMED.keys())
+def test_a_truth_is_said_by_a_word_of_its_own(text: str, parameter: str, named: bool) -> None:
+    assert meaning(text, TODAY).names(parameter) is named
 
 
 def test_the_words_that_say_nothing_are_left_out() -> None:
