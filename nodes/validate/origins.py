@@ -6,7 +6,8 @@ from pydantic import JsonValue
 
 from nodes.validate.case import Ask, Case, Deny, Finding
 from state.checks.known import leaves
-from state.checks.meaning import address, plain, urls, words_of
+from state.checks.links import address, urls
+from state.checks.meaning import plain, words_of
 from state.checks.trace import suffices
 from state.contract import Effect
 from state.labels import FROM_A_FIELD, Argument, Label, Traced

@@ -6,18 +6,17 @@ from datetime import date
 from decimal import Context, Decimal
 from functools import cached_property
 from math import isfinite
+from unicodedata import normalize
 
 from pydantic import JsonValue
 
 from state.checks.dates import Said, moment, said, without_time
 from state.checks.hidden import visible
 from state.checks.kept import kept
+from state.checks.links import address, is_link, urls
 from state.labels import Role
 
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_URL = re.compile(
-    r"(?:https?://|www\.)[^\s<>\"'`)\]}]+|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/[^\s<>\"'`)\]}]*", re.IGNORECASE
-)
 _NUMBER = re.compile(r"(?<![\w.,-])[-+]?[$€£]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?=%|[$€£]|[^\w]|$)(?!\.\d)")
 # A text that is a number: of no more digits than an amount has, and without an exponent.
 _AMOUNT = re.compile(r"[-+]?[$€£]?[-+]?(?:\d{1,3}(?:,\d{3}){1,6}|\d{1,21})(?:\.\d{1,12})?\s?[$€£]?", re.ASCII)
@@ -26,6 +25,8 @@ _WHOLE = Context(prec=2_000)  # digits: none of a number is rounded away
 _OWN_WORD = 4  # letters from which a parameter's word is its own: `all`, `on` and `be` stand in any sentence
 _AUXILIARY = frozenset({"is", "are", "has", "have", "be", "do", "does", "can", "should", "with", "to"})
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+# Of these roles two values that differ in case are two: ids, channels, paths.
+_EXACT = frozenset({"target", "object", "url"})
 # Words that say nothing of a thing: they tell no two apart.
 _STOP = frozenset(
     """
@@ -44,6 +45,36 @@ def plain(text: str) -> str:
 
 
 @kept(most=65_536)
+def spaced(text: str) -> str:
+    """A text for comparison in its own case: single spaces."""
+    return " ".join(visible(text).split())
+
+
+def mailbox(written: str) -> str:
+    """An address of mail for comparison: no case tells two domains apart, the part before it keeps its own."""
+    name, _, domain = written.strip().partition("@")
+    return f"{name}@{domain.casefold()}"
+
+
+def same(value: JsonValue, held: JsonValue) -> bool:
+    """Whether a value that decides is what a field holds, for all that a tool would strip: space around it, the case
+    of a domain. Two that differ in case, or in what nobody sees, are two."""
+    if not isinstance(value, str) or not isinstance(held, str):
+        return norm(value) == norm(held)
+    if altered(value):
+        return False
+    if _EMAIL.fullmatch(value.strip()):
+        return mailbox(value) == mailbox(held)
+    return address(value) == address(held) if is_link(value) else spaced(value) == spaced(held)
+
+
+def altered(value: str) -> bool:
+    """Whether a value holds what a comparison folds away and no tool strips: characters that nobody sees, and space
+    within that is not one blank."""
+    return spaced(value) != normalize("NFC", value.strip())
+
+
+@kept(most=65_536)
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text that say something, in one case, in order."""
     return tuple(word for word in _words(text) if len(word) > 1 and word not in _STOP)
@@ -51,17 +82,6 @@ def words_of(text: str) -> tuple[str, ...]:
 
 def _words(text: str) -> list[str]:
     return [word.removesuffix("'s") for word in _WORD.findall(text.casefold().replace("’", "'"))]
-
-
-def address(url: str) -> str:
-    """A URL for comparison: without scheme, `www.` and what closes a sentence."""
-    bare = url.strip().rstrip(".,;:!?/").casefold()
-    return bare.removeprefix("https://").removeprefix("http://").removeprefix("www.")
-
-
-def urls(text: str) -> frozenset[str]:
-    """The addresses of web pages in a text."""
-    return frozenset(address(found) for found in _URL.findall(text))
 
 
 @dataclass(frozen=True)
@@ -86,7 +106,7 @@ class Meaning:
 
     @cached_property
     def emails(self) -> frozenset[str]:
-        return frozenset(found.casefold() for found in _EMAIL.findall(self.text))
+        return frozenset(map(mailbox, _EMAIL.findall(self.text)))
 
     @cached_property
     def urls(self) -> frozenset[str]:
@@ -101,8 +121,9 @@ class Meaning:
         """The words that say something, in order."""
         return words_of(self.text)
 
-    def says(self, value: JsonValue, role: Role = "object") -> bool:
-        """Whether a typed value stands in the text: by its meaning where its role has one, else whole."""
+    def says(self, value: JsonValue, role: Role = "title") -> bool:
+        """Whether a typed value stands in the text: by its meaning where its role has one, else whole. One that decides
+        what is done, or to whom, stands there as it is, one in a name whatever its case."""
         key = (role, repr(value))
         if key not in self._asked:
             self._asked[key] = self._says(value, role)
@@ -118,14 +139,20 @@ class Meaning:
         if role in ("time", "day") and (when := moment(value)) is not None:
             day, hour = when
             return self.time.says_day(day) and (role == "day" or hour is None or self.time.says_hour(hour))
+        if role in _EXACT and altered(value):
+            return False
         if role == "url":
-            return address(value) in self.urls or self.holds(value)
+            return address(value) in self.urls
         if _EMAIL.fullmatch(value.strip()):
-            return value.strip().casefold() in self.emails
+            return mailbox(value) in self.emails
         if role == "amount":
             sign = set(value) & set("$€£")
             return number(value) in self.numbers and sign <= set(self.text)
-        return self.holds(value)
+        return self.holds(value, exact=role in _EXACT)
+
+    def mentions(self, value: JsonValue, role: Role) -> bool:
+        """Whether the text says a value, or one that differs from it in case or in what nobody sees."""
+        return self.says(value, role) or self.says(value)
 
     def names(self, parameter: str) -> bool:
         """Whether the text names a parameter: its words in a row, `is` and its like left out, one of them long enough
@@ -138,12 +165,13 @@ class Meaning:
             all(map(str.startswith, words[at : at + len(parts)], parts)) for at in range(len(words) - len(parts) + 1)
         )
 
-    def holds(self, value: str) -> bool:
-        """Whether a text stands here whole, between word boundaries, whatever its case and spaces."""
-        wanted = plain(value)
-        if not wanted or wanted not in self.plain:
+    def holds(self, value: str, exact: bool = False) -> bool:
+        """Whether a text stands here whole, between word boundaries, whatever its spaces; whatever its case unless
+        `exact`."""
+        wanted, text = (spaced(value), spaced(self.text)) if exact else (plain(value), self.plain)
+        if not wanted or wanted not in text:
             return False
-        return re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", self.plain) is not None
+        return re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", text) is not None
 
 
 @kept(most=1024)
@@ -157,7 +185,7 @@ def norm(value: JsonValue) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool) and (exact := number(value)) is not None:
         return str(exact)
     text = plain(str(value))
-    return address(text) if text.startswith(("http://", "https://", "www.")) else text
+    return address(str(value)) if is_link(text) else text
 
 
 def number(value: JsonValue) -> Decimal | None:

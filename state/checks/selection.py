@@ -18,7 +18,7 @@ from state.checks.dates import moment
 from state.checks.gathered import every_one, has_most, how_many
 from state.checks.kept import kept
 from state.checks.known import Cell, Row, leaves
-from state.checks.meaning import Meaning, meaning, number, plain, words_of
+from state.checks.meaning import Meaning, mailbox, meaning, number, plain, spaced, words_of
 
 Choice = Literal["described", "extreme", "all", "titled"]
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
@@ -153,7 +153,7 @@ class Selection:
                             gathered.setdefault(_key(leaf), []).append((one, other))
             # The principal is no candidate: who else stands in a row is meant.
             self._things[name] = {
-                key: self._thing(key, found) for key, found in gathered.items() if key not in self.own_names
+                key: self._thing(key, found) for key, found in gathered.items() if plain(key) not in self.own_names
             }
         return self._things[name]
 
@@ -267,7 +267,9 @@ def _rank(thing: _Thing, name: str) -> Decimal | None:
 
 def _key(value: JsonValue) -> str:
     exact = number(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-    return str(exact) if exact is not None else plain(str(value))
+    if exact is not None:
+        return str(exact)
+    return mailbox(str(value)) if "@" in str(value) else spaced(str(value))
 
 
 def _longest_run(parts: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:

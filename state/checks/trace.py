@@ -11,7 +11,8 @@ from state.checks.amounts import derived
 from state.checks.excepted import parted
 from state.checks.gathered import every_link_in
 from state.checks.known import Row, leaves
-from state.checks.meaning import Meaning, address, meaning, norm, number, urls, words_of
+from state.checks.links import address, urls
+from state.checks.meaning import Meaning, meaning, norm, number, same, words_of
 from state.checks.origin import Shown
 from state.checks.selection import Selection
 from state.context import Trust
@@ -75,7 +76,7 @@ class Sources:
         return (item for item, text in self._records if text.says(value, argument.role))
 
     def in_foreign(self, value: JsonValue, argument: Argument) -> Iterator[Shown]:
-        return (item for item, text in self._foreign if text.says(value, argument.role))
+        return (item for item, text in self._foreign if text.mentions(value, argument.role))
 
 
 def traced(
@@ -146,7 +147,7 @@ def _value(argument: Argument, value: JsonValue, sources: Sources) -> Traced:
         return Traced(argument="", label=Label.USER, chosen="named")
     if turns := sources.in_turns(value, argument):
         return Traced(argument="", label=Label.USER, item_ids=turns, chosen="named")
-    if argument.control and sources.left_out.says(value, argument.role):
+    if argument.control and sources.left_out.mentions(value, argument.role):
         return Traced(argument="", label=Label.USER, chosen="excepted")
     foreign = tuple(item.item_id for item in sources.in_foreign(value, argument))
     records = list(sources.in_records(value, argument))
@@ -181,7 +182,9 @@ def _in_fields(argument: Argument, value: JsonValue, sources: Sources) -> Traced
             # An id is no amount, though both are numbers.
             if cell.label is Label.UNTRUSTED or (argument.role == "amount" and cell.field.identifies is not None):
                 continue
-            if all(norm(leaf) != wanted for leaf in leaves(cell.value)) and not _same_day(argument, value, cell.value):
+            if not any(_is(argument, value, leaf) for leaf in leaves(cell.value)) and not _same_day(
+                argument, value, cell.value
+            ):
                 continue
             if argument.kind is not None and cell.field.identifies not in (argument.kind, None):
                 continue
@@ -274,6 +277,11 @@ def _default(contract: ToolContract, name: str, value: JsonValue) -> bool:
 
 def _harmless(argument: Argument, value: JsonValue) -> bool:
     return any(type(one) is type(value) and one == value for one in argument.harmless)
+
+
+def _is(argument: Argument, value: JsonValue, held: JsonValue) -> bool:
+    """Whether a field holds a value: one that names a thing as it is, any other as it is compared."""
+    return same(value, held) if argument.role in ("target", "object", "url") else norm(value) == norm(held)
 
 
 def _same_day(argument: Argument, value: JsonValue, held: JsonValue) -> bool:

@@ -66,6 +66,11 @@ OPEN: dict[str, tuple[str, tuple[Row, ...], str]] = {
     "not the largest": ("delete the largest file", FILES, "F1"),
     "a twin": ("delete the holiday plan", (*FILES, row(file_id="F9", name="holiday plan.docx", size=1)), "F1"),
     "the twin": ("delete the holiday plan", (*FILES, row(file_id="F9", name="holiday plan.docx", size=1)), "F9"),
+    "an id that differs in case": (
+        "delete f1 of holiday",
+        (PLAN, row(file_id="f1", name="holiday plan.docx", size=300)),
+        "F1",
+    ),
     "two as large": ("delete the largest file", (*FILES, row(file_id="F9", name="x", size=900)), "F2"),
     "a size that is not known": ("delete the largest file", (*FILES, row(file_id="F9", name="x")), "F2"),
     "the third of two": ("delete the two largest files", FILES, "F1"),

@@ -1,0 +1,69 @@
+"""The links that a text holds, as whoever reads it may follow them: with and without a scheme (X4).
+
+A chat or a mail makes a link of a bare domain too. What is taken for one and is none costs a question; what is missed
+is followed.
+"""
+
+import re
+from unicodedata import category, normalize
+
+from state.checks.hidden import visible
+from state.checks.kept import kept
+
+_END = r"[^\s<>\"`]*"
+_LABEL = r"[^\W_](?:[\w-]{0,62})"
+# Endings of file names that are no domain.
+_FILES = "docx?|xlsx?|pptx?|pdf|txt|csv|tsv|json|jsonl|ya?ml|xml|html?|png|jpe?g|gif|log|ini|toml|ics|eml|odt|ods|bak"
+_URL = re.compile(
+    rf"(?:(?<![^\W_])[a-z][a-z0-9+.-]{{0,30}}:[/\\]{{2}}|\b(?:javascript|data|vbscript|mailto|file|tel):(?=\S))\S{_END}"
+    rf"|(?<![\w.@-])(?:{_LABEL}\.){{1,8}}(?!(?:{_FILES})\b)[^\W\d_]{{2,24}}(?![\w@-]|\.\w)(?::\d{{1,5}})?(?:[/?#\\]{_END})?"
+    rf"|(?<![\w.@-])(?:{_LABEL}\.){{1,8}}[^\W\d_]{{2,24}}(?::\d{{1,5}}|[/?#\\]){_END}"
+    rf"|(?<![\w.@-])(?:{_LABEL}\.){{1,8}}xn--[a-z0-9-]{{1,59}}{_END}"
+    rf"|(?<![\w.-])(?:\d{{1,3}}(?:\.\d{{1,3}}){{3}}|localhost)(?::\d{{1,5}}|/){_END}",
+    re.IGNORECASE,
+)
+_PARTS = re.compile(r"(?:(?P<scheme>[a-z][a-z0-9+.-]*):[/\\]{2})?(?P<host>[^/\\?#]*)(?P<rest>.*)", re.I | re.S)
+_CLOSES = ".,;:!?'\")]}*_…»”’"
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+_DOTS = str.maketrans("。．｡", "...")
+
+
+@kept(most=16_384)
+def address(url: str) -> str:
+    """A URL for comparison: no case tells two schemes or hosts apart, and `https` may be left out. All else is its own:
+    `http`, `www.`, the case of a path."""
+    found = _PARTS.fullmatch(url.strip())
+    if found is None or not found["host"]:
+        return url.strip()
+    scheme, host = (found["scheme"] or "https").casefold(), found["host"].casefold()
+    rest = "" if found["rest"] == "/" else found["rest"]
+    return f"{host}{rest}" if scheme == "https" else f"{scheme}://{host}{rest}"
+
+
+@kept(most=16_384)
+def urls(text: str) -> frozenset[str]:
+    """The addresses of web pages in a text, and what a browser would run or open in their place."""
+    return frozenset(address(_closed(found[0])) for found in _URL.finditer(_seen(text)))
+
+
+def is_link(text: str) -> bool:
+    """Whether a text is written as a link, and is nothing else."""
+    return text.strip().casefold().startswith(("http://", "https://", "www."))
+
+
+def _seen(text: str) -> str:
+    """A text as a browser reads it: without characters that are not seen, in their plain form."""
+    if text.isascii():
+        return text
+    bare = "".join(one for one in visible(text) if category(one) != "Cf")
+    return normalize("NFKC", bare).translate(_DOTS)
+
+
+def _closed(found: str) -> str:
+    """A link without the signs behind it that belong to the sentence: a bracket that it opened is its own."""
+    while found and found[-1] in _CLOSES:
+        opening = _PAIRS.get(found[-1])
+        if opening is not None and found.count(opening) >= found.count(found[-1]):
+            break
+        found = found[:-1]
+    return found
