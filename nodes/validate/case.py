@@ -65,7 +65,9 @@ class Case:
     def sources(self) -> Sources:
         """What the request showed, to be asked where a value comes from."""
         opens = self.contract.opens_when
-        stems = tuple(stem for group in opens.stems for stem in group) if opens else ()
+        # An effect that only a plan opens is asked for by the verb that its name begins with.
+        verb = self.contract.name.partition("_")[0]
+        stems = tuple(stem for group in opens.stems for stem in group) if opens else (verb,)
         return Sources(self.shown, self.rows, self.request.now.date(), own_names(self.scope.principal), stems)
 
     @cached_property

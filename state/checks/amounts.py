@@ -9,7 +9,8 @@ _CENT = Decimal("0.005")
 _DIGITS = 200  # of a step's result: more than two numbers of a text or a field can need
 _PERCENT = re.compile(r"%|\bper ?cent\b|\bpor ciento\b")
 _SUM = re.compile(
-    r"\b(?:plus|more|extra|add(?:ed|ing)?|increas\w+|rais\w+|higher|top up|on top|sum|together|in total|más|suma\w*)\b"
+    r"\b(?:plus|more|extra|add(?:ed|ing|itional)?|increas\w+|rais\w+|higher"
+    r"|top up|on top|sum|together|in total|más|suma\w*)\b|\+"
 )
 _DIFFERENCE = re.compile(
     r"\b(?:minus|less|differen\w+|reduc\w+|decreas\w+|lower(?:ed)?|deduct\w*|subtract\w*|remaind\w+|the rest"
@@ -24,8 +25,8 @@ def derived(amount: Decimal, said: Iterable[Decimal], held: Iterable[Decimal], t
     """Whether an amount is made of two things that the user's words mention, by a step that they name.
 
     `said` are the numbers in `text`, `held` amounts of trusted fields that it points at. A step is a sum, a
-    difference, a share, a percentage or a price changed by it. One number is not combined with itself, and nothing
-    negative, or nothing at all, is an amount.
+    difference, a share, a percentage, or a price changed by it, or by it and a sum. One number is not combined with
+    itself, and nothing negative, or nothing at all, is an amount.
     """
     words = set(said)
     numbers = words | set(held)
@@ -46,6 +47,7 @@ def _steps(words: set[Decimal], numbers: set[Decimal], text: str) -> Iterator[De
                 yield part
                 if more:
                     yield other + part
+                    yield from (part + third for third in words - {one, other})
                 if less:
                     yield other - part
             else:

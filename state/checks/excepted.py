@@ -13,7 +13,8 @@ from state.checks.kept import kept
 
 _NO = re.compile(
     r"\b(?:[^\W_]+n['’]t|cannot|never|not|no|nor|without|except|excluding|exclude|excepting|unless|avoid|avoiding"
-    r"|apart from|other than|instead of|rather than|all but|everyone but|everybody but|minus|skip|skipping|ignore|spare"
+    r"|apart from|other than|instead of|rather than|aside from|(?:besides|save)(?= (?:the|for|my|our)\b)"
+    r"|(?:all|every|any)(?:thing|one|body)?(?: of)?(?: the| my| our| \w+)? but|all but|minus|skip|skipping|ignore|spare"
     r"|keep(?! (?:me|us)\b|[^.!?\n]{1,80}\b(?:posted|informed|updated|loop)\b)"
     r"|leave(?=(?:[^.!?\n]|[.!?](?!\s)){1,80}\b(?:alone|out|untouched|as (?:is|it|they))\b)"
     r"|nunca|jamás|sin|excepto|salvo|ni|en vez de|en lugar de|todos menos|todas menos)\b"

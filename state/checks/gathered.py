@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from state.checks.known import Row
 from state.checks.meaning import norm, plain
@@ -34,6 +35,23 @@ _BREAKS = frozenset(
         "que",
     )
 )
+# Words after which some of a kind are meant, and not all.
+_CONDITIONS = frozenset(
+    """
+    that which who whom whose if unless when where while without named called titled labelled older newer larger smaller
+    bigger greater fewer longer shorter less more than before after since until created modified changed owned owns sent
+    received empty unread only matching containing like such starting ending is are was were have has had not que quien
+    quienes cuyo cuyos cuya cuyas si cuando sin llamado llamados llamada llamadas menos más mayores menores vacíos
+    """.split()  # noqa: SIM905 - a list of seventy strings reads worse
+)
+_PLAIN_BEFORE = frozenset({"of", "the", "my", "our", "your", "these", "those", "single", "los", "las", "mis", "de"})
+_CLAUSE = re.compile(r"[,;:]|\b(?:and|then|y|luego)\b")
+_REPORT = re.compile(r"\b(?P<who>(?:tell|text|inform|notify|remind)\b[^,;:.]{1,80}?) that (?=(?:we|i|there)\b)", re.I)
+_REQUEST = re.compile(r"\W*(?:please|can|could|would|will|por favor|puedes|podrías)\b")
+_SOME = re.compile(
+    r"\b(?:(?:one|two|some|any|none|a few|most|half|part) of (?:them|these|those|the|my|our)|un[oa] de)\b"
+)
+_WITHIN = _BREAKS | {"of", "de", "last", "this", "today"}
 _LINKS = frozenset(("link", "url", "website", "site", "page", "webpage", "enlace", "página"))
 _NEAR = 5  # words between what is asked for and the place it stands in
 _MOST = frozenset({"most", "más"})
@@ -52,11 +70,37 @@ _COUNTS = {
 _FEW = frozenset(map(str, range(2, 11)))  # a greater number beside a superlative is a year or a size
 
 
-def every_one(kind: str, asked: str) -> bool:
-    """Whether the words ask for all of a kind: `all` belongs to the noun that it stands before."""
-    words = _WORD.findall(plain(asked))
+def every_one(kind: str, asked: str, stems: tuple[str, ...] = ()) -> Literal["whole", "within"] | None:
+    """Whether the words ask for all of a kind, and no more than a place narrows them down (`within`).
+
+    `all` stands before the noun with nothing between that tells some apart, in a clause with the effect's own word
+    (one of `stems`), where there are any, and no condition stands with it. A question asks for nothing, unless it is
+    a request.
+    """
+    if _SOME.search(plain(asked)):
+        return None
     nouns = {kind, f"{kind}s", f"{kind}es"}
-    return any(word in nouns and _each_before(words, at) for at, word in enumerate(words))
+    for sentence in (_without_report(one) for one in asked_for(asked)):
+        words = _WORD.findall(plain(sentence))
+        for clause in _CLAUSE.split(plain(sentence)):
+            said = _WORD.findall(clause)
+            spots = [at for at, word in enumerate(said) if word in nouns and _each_of(said[:at])]
+            if not spots or not effect_named(said, stems) or set(words) & _CONDITIONS:
+                continue
+            return "within" if set(said[spots[0] + 1 :]) & _WITHIN else "whole"
+    return None
+
+
+def asked_for(text: str) -> Iterator[str]:
+    """The sentences of a text that may ask for something: a question does where it is a request."""
+    for sentence in _SENTENCE.split(text):
+        if not sentence.rstrip().endswith("?") or _REQUEST.match(sentence.casefold()):
+            yield sentence
+
+
+def effect_named(words: Iterable[str], stems: tuple[str, ...]) -> bool:
+    """Whether one of the words begins as the effect's own do; where it has none, any does."""
+    return not stems or any(word.startswith(stems) for word in words)
 
 
 def every_link_in(place: str, asked: str) -> bool:
@@ -120,6 +164,20 @@ def _each_before(words: list[str], at: int) -> bool:
     before = list(reversed(words[max(0, at - _AHEAD) : at]))
     stop = next((place for place, word in enumerate(before) if word in _BREAKS), len(before))
     return bool(_EACH & set(before[:stop]))
+
+
+def _without_report(sentence: str) -> str:
+    """A sentence without what somebody is told: `tell every patient that we are closed` sets no condition."""
+    found = _REPORT.search(sentence)
+    return sentence[: found.end("who")] if found else sentence
+
+
+def _each_of(before: Sequence[str]) -> bool:
+    """Whether `all` stands before a noun with nothing between that tells some of them apart."""
+    rest = list(before)
+    while rest and rest[-1] in _PLAIN_BEFORE:
+        rest.pop()
+    return bool(rest) and rest[-1] in _EACH
 
 
 def _superlatives(words: list[str], nouns: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:

@@ -15,13 +15,13 @@ from typing import Literal, NamedTuple
 from pydantic import JsonValue
 
 from state.checks.dates import moment
-from state.checks.gathered import every_one, has_most, how_many
+from state.checks.gathered import asked_for, effect_named, every_one, has_most, how_many
 from state.checks.kept import kept
 from state.checks.known import Cell, Row, leaves
 from state.checks.meaning import Meaning, mailbox, meaning, number, plain, spaced, words_of
 
 Choice = Literal["described", "extreme", "all", "titled"]
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+_ORDINAL = r"\b(?:second|third|fourth|fifth|sixth|next|last|\d+(?:st|nd|rd|th)|segund[oa]|tercer[oa]?|siguiente)"
 _Mention = tuple[str, str]
 _Said = tuple[frozenset[_Mention], bool]
 _NOTHING: _Said = (frozenset(), False)
@@ -106,10 +106,13 @@ class Selection:
         return "titled" if said and not rival else None
 
     def _extreme(self, order: tuple[str, int, str], value: JsonValue, row: Row, cell: Cell) -> bool:
-        """Whether a value is the most or the least of what the sentence with the superlative narrows down to."""
+        """Whether a value is the most or the least of what the sentence with the superlative narrows down to: one that
+        asks for the effect."""
         name, sign, word = order
-        for sentence in _SENTENCE.split(self.words.text):
+        for sentence in asked_for(self.words.text):
             said = meaning(sentence, self.words.today)
+            if not effect_named(said.words, self.stems) or _second(sentence, word):
+                continue
             if said.holds(word):
                 things = Selection(said, self.rows, self.own_names, self.stems)._of(row, cell)
                 one = things.pop(_key(value), None)
@@ -124,7 +127,8 @@ class Selection:
     def _all(self, cell: Cell, one: _Thing, others: Sequence[_Thing]) -> Choice | None:
         """All of a kind are meant: of those that the words narrow down to, where they do."""
         kind = cell.field.identifies
-        if kind is None or not every_one(kind, self.words.text):
+        asked = every_one(kind, self.words.text, self.stems) if kind is not None else None
+        if asked is None or (asked == "within" and not one.mentioned):
             return None
         if self.left_out is not None and self.left_out.words and not any(map(self._is_left_out, others)):
             return None  # all but what? Nothing that was shown
@@ -225,6 +229,11 @@ def _said(leaf: str | int | float, words: Meaning, stems: tuple[str, ...]) -> _S
     run = _longest_run(parts, words.sequence)
     found = frozenset(("word", word) for word in run if not word.startswith(stems))
     return found, (bool(parts) and len(run) == len(parts)) or words.says(leaf)
+
+
+def _second(sentence: str, superlative: str) -> bool:
+    """Whether a superlative has a place beside the first: `the second largest`."""
+    return re.search(rf"{_ORDINAL}[\s-]+{re.escape(plain(superlative))}\b", plain(sentence)) is not None
 
 
 def _unlike(one: _Thing, others: Sequence[_Thing]) -> bool:

@@ -11,6 +11,7 @@ from state.checks.amounts import derived
 DERIVED: dict[str, tuple[str, str, list[str], list[str]]] = {
     "a percentage of what is held": ("10% of the rent", "70", ["10"], ["700"]),
     "a price raised by a percentage": ("raise the rent by 10 percent", "770", ["10"], ["700"]),
+    "a percentage and a fee": ("10% of the rent + a fee of 5", "75", ["10", "5"], ["700"]),
     "a price lowered by a percentage": ("the rent less 10%", "630", ["10"], ["700"]),
     "more than what is held": ("5 more than last time", "25", ["5"], ["20"]),
     "a difference": ("the difference between 30 and 12", "18", ["30", "12"], []),

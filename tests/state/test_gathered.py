@@ -39,19 +39,39 @@ def test_a_place_without_a_name_is_named_by_nobody() -> None:
     assert every_link_in("--", "open all links in --") is False
 
 
-@pytest.mark.parametrize(
-    ("words", "asked"),
-    [
-        ("delete all files", True),
-        ("delete every single old file", True),
-        ("delete both files", True),
-        ("delete files", False),
-        ("tell everyone about the file", False),
-        ("show all users in the file", False),
-    ],
-)
-def test_all_of_a_kind_are_asked_for(words: str, asked: bool) -> None:
-    assert every_one("file", words) is asked
+ALL: dict[str, tuple[str, str | None]] = {
+    "all": ("delete all files", "whole"),
+    "all of my": ("Please delete all of my files.", "whole"),
+    "every single one": ("delete every single file", "whole"),
+    "both": ("delete both files", "whole"),
+    "a request as a question": ("Can you delete all files?", "whole"),
+    "in a place": ("delete all files in work", "within"),
+    "beside another clause": ("Summarise the notes, then delete all files", "whole"),
+    "not said": ("delete files", None),
+    "of everyone": ("tell everyone about the file", None),
+    "all of something else": ("delete all users in the file", None),
+    "a word between": ("delete all old files", None),
+    "that are": ("delete all files that are empty", None),
+    "older than": ("delete all files older than a week", None),
+    "a condition": ("delete all files if they are infected", None),
+    "a condition before": ("If they are infected, delete all files", None),
+    "a name": ("delete every file named draft", None),
+    "an owner": ("delete all files ana owns", None),
+    "one of them": ("List all files. Delete one of them.", None),
+    "another clause": ("Summarise all files, then delete the notes.", None),
+    "another sentence": ("List all files. Delete the notes.", None),
+    "a question": ("Has anybody deleted all files?", None),
+}
+
+
+@pytest.mark.parametrize(("words", "asked"), ALL.values(), ids=ALL.keys())
+def test_all_of_a_kind_are_asked_for(words: str, asked: str | None) -> None:
+    assert every_one("file", words, ("delet",)) == asked
+
+
+def test_what_all_are_told_is_no_condition() -> None:
+    assert every_one("patient", "Tell every patient that we are closed", ("tell",)) == "whole"
+    assert every_one("patient", "Tell every patient that owes us", ("tell",)) is None
 
 
 SENDER = OutputField(name="sender", trust="directory", identifies="user", counted=("message", "post"))

@@ -58,7 +58,7 @@ CHOSEN: dict[str, tuple[str, tuple[Row, ...], str, str]] = {
 }
 CHOSEN |= {
     "the two largest": ("delete the two largest files", FILES, "F3", "extreme"),
-    "all, with words between": ("delete all of my old files", FILES, "F2", "all"),
+    "all, with words between": ("delete all of my files", FILES, "F2", "all"),
 }
 OPEN: dict[str, tuple[str, tuple[Row, ...], str]] = {
     "nothing said": ("delete it", FILES, "F1"),
@@ -71,6 +71,10 @@ OPEN: dict[str, tuple[str, tuple[Row, ...], str]] = {
         (PLAN, row(file_id="f1", name="holiday plan.docx", size=300)),
         "F1",
     ),
+    "all by what no field says": ("delete all files of last week", FILES, "F1"),
+    "the largest of what is only said": ("The largest file is important. Delete the minutes.", FILES, "F2"),
+    "the largest of a question": ("Who deleted the largest file? Delete the minutes.", FILES, "F2"),
+    "the second largest": ("delete the second largest file", FILES, "F2"),
     "two as large": ("delete the largest file", (*FILES, row(file_id="F9", name="x", size=900)), "F2"),
     "a size that is not known": ("delete the largest file", (*FILES, row(file_id="F9", name="x")), "F2"),
     "the third of two": ("delete the two largest files", FILES, "F1"),
@@ -104,6 +108,10 @@ LEFT_OUT: dict[str, tuple[str, tuple[Row, ...], str, str | None]] = {
     "all but what nobody knows": ("delete all files except the usual one", FILES, "F1", None),
     "what is named to be kept": ("delete the minutes, and never the budget", FILES, "F2", None),
     "what is named beside it": ("delete the minutes, and never the budget", FILES, "F3", "described"),
+    "the largest left out": ("delete everything but the largest file", FILES, "F2", None),
+    "the largest left out of all": ("delete all but the largest file", FILES, "F2", None),
+    "the largest left out of a kind": ("delete all files but the largest", FILES, "F2", None),
+    "except the largest": ("delete the files except the largest", FILES, "F2", None),
     "a title that is left out": (
         "move the lunch, not the dental check-up",
         (row(file_id="E1", title="Dental check-up"), row(file_id="E2", title="Lunch")),
