@@ -13,7 +13,12 @@ from state.checks.kept import kept
 
 _NO = re.compile(
     r"\b(?:[^\W_]+n['’]t|cannot|never|not|no|nor|without|except|excluding|exclude|excepting|unless|avoid|avoiding"
-    r"|apart from|other than|instead of|rather than|aside from|(?:besides|save)(?= (?:the|for|my|our)\b)"
+    r"|apart from|other than|instead of|rather than|aside from|save(?= (?:the|for|my|our)\b)|besides"
+    r"|forbid\w*|prohibit\w*|refus(?:e|ed|ing)(?= to\b)|refrain\w*|prevent\w*|hold(?:ing)? off"
+    r"|stop(?:ping)?(?= \w+ing\b)"
+    r"|(?:reject|decline|deny|block|cancel|undo)(?=:|(?: [^\W_]+)? (?:request|order|demand|attempt|plan)s? to\b)"
+    r"|block(?= (?:any|all|every)\b)|forget about|hide (?:it|this|that|them) from|preserve|retain"
+    r"|prohib\w+|deja(?:d|r)? de|evita\w*"
     r"|(?:all|every|any)(?:thing|one|body)?(?: of)?(?: the| my| our| \w+)? but|all but|minus|skip|skipping|ignore|spare"
     r"|keep(?! (?:me|us)\b|[^.!?\n]{1,80}\b(?:posted|informed|updated|loop)\b)"
     r"|leave(?=(?:[^.!?\n]|[.!?](?!\s)){1,80}\b(?:alone|out|untouched|as (?:is|it|they))\b)"
@@ -29,7 +34,15 @@ _DESCRIBES = re.compile(
     r"|(?:is|are|was|were|has|have|had|does|did|could|ca)n['’]t|cannot|no\s+(?:está|funciona|llegó|tengo))\b"
 )
 _LONGEST_VERB = 16  # characters: `could still `
-_SPARES = re.compile(r"skip(?:ping)?|ignore|spare|keep|leave")
+_SPARES = re.compile(r"skip(?:ping)?|ignore|spare|keep|leave|preserve|retain")
+# What leaves out the clause that it ends: `Bob should not get it`, `the largest stays`.
+_SPARED = re.compile(
+    r"\b(?:should|must|may|shall|ought|need)(?:n['’]t| not\b| never\b)"
+    r"|\b(?:does|do)(?:n['’]t| not) (?:get|receive|see)\b"
+    r"|\b(?:must|should|shall|ha(?:s|ve) to) (?:stay|survive|remain)\b|\bstays?(?: out\b|(?=\s*(?:[.,;!?]|$)))"
+    r"|\b(?:(?:is|are|was) )?(?:forbidden|prohibited|excluded|off limits)\b|\bcan wait\b|:\s*no(?=\s*(?:[.,;!?]|$))",
+)
+_CLAUSE_BEGINS = re.compile(r"[,;:](?=\s)|[.!?]+(?=\s)|\n|\b(?:but|instead|pero|sino)\b")
 _CONDITION = re.compile(r"\b(?:if|when|since|because|as|although|while|unless|why|si|cuando|porque|aunque)\b")
 _SENTENCE_ENDS = re.compile(r"[.!?;]+(?=\s|$)|\n|\b(?:but|instead|pero|sino)\b")
 _CLAUSE_ENDS = re.compile(r",|[.!?;]+(?=\s|$)|\n|\b(?:but|instead|pero|sino|so|please|and (?:i|we|please|then))\b")
@@ -45,6 +58,34 @@ class Parted(NamedTuple):
 @kept(most=256)
 def parted(text: str) -> Parted:
     """A user's text without what it leaves out, and that."""
+    text, spared = _without_spared(text)
+    found = _followed(text)
+    return Parted(found.asked, "\n".join(one for one in (*spared, found.left_out) if one))
+
+
+def _without_spared(text: str) -> tuple[str, list[str]]:
+    """A text without the clauses that end in a no, or in that something stays, and those."""
+    folded = text.lower() if len(text.lower()) == len(text) else text
+    begins = deque(one.end() for one in _CLAUSE_BEGINS.finditer(folded))
+    asked: list[str] = []
+    spared: list[str] = []
+    at, begin = 0, 0
+    for found in _SPARED.finditer(folded):
+        while begins and begins[0] <= found.start():
+            begin = begins.popleft()
+        if found.start() < at:
+            continue
+        end = _CLAUSE_ENDS.search(folded, found.end())
+        stop = end.start() if end else len(text)
+        asked.append(text[at : max(at, begin)])
+        spared.append(text[max(at, begin) : stop])
+        at = stop
+    asked.append(text[at:])
+    return (" ".join(asked), spared) if spared else (text, [])
+
+
+def _followed(text: str) -> Parted:
+    """A text without what follows a no, and that."""
     folded = text.lower() if len(text.lower()) == len(text) else text
     asked: list[str] = []
     left_out: list[str] = []

@@ -38,6 +38,33 @@ ROWS: dict[str, tuple[str, str, str]] = {
     "a message that is left": ("Leave a message for Bob", "Leave a message for Bob", ""),
     "in capitals": ("pay Max and NOT Bob", "pay Max and ", " Bob"),
     "a typographic apostrophe": ("Don’t pay Bob", "", " pay Bob"),
+    "what is forbidden": ("I forbid you to pay Bob. Pay Max", "I . Pay Max", " you to pay Bob"),
+    "what is refrained from": ("Refrain from paying Bob; pay Max", " ; pay Max", " from paying Bob"),
+    "what is stopped": ("Stop paying Bob. Pay Max", " . Pay Max", " paying Bob"),
+    "what is refused": ("Refuse to pay Bob.", " .", " to pay Bob"),
+    "a request that is rejected": ("Reject the request to pay Bob", " ", " the request to pay Bob"),
+    "what is held off": ("Pay Max, hold off on Bob", "Pay Max, ", " on Bob"),
+    "what is prohibited in Spanish": ("Prohibido pagar a Bob", "", " pagar a Bob"),
+    "what is to end in Spanish": ("Deja de pagar a Bob. Paga a Max", " . Paga a Max", " pagar a Bob"),
+    "who stands before the no": (
+        "Send it to Ana. Bob should not get it.",
+        "Send it to Ana. .",
+        " Bob should not get it",
+    ),
+    "who stands before a no in one word": (
+        "Bob mustn't see it; send it to Ana",
+        " ; send it to Ana",
+        "Bob mustn't see it",
+    ),
+    "who gets nothing": ("Bob doesn't get anything. Pay Max", " . Pay Max", "Bob doesn't get anything"),
+    "who is excluded": ("Send it to the team, Bob excluded.", "Send it to the team, .", " Bob excluded"),
+    "what stays": ("Delete all files. The largest stays.", "Delete all files. .", " The largest stays"),
+    "what must stay": ("Delete all files; the budget must stay.", "Delete all files; .", " the budget must stay"),
+    "what is off limits": ("Paying Bob is forbidden.", " .", "Paying Bob is forbidden"),
+    "who is answered no": ("Ana: yes. Bob: no. Send it.", "Ana: yes. . Send it.", " Bob: no"),
+    "an effect's own verb": ("Reject the refund of Bob", "Reject the refund of Bob", ""),
+    "a job to stop": ("Stop job 7 and cancel order 5", "Stop job 7 and cancel order 5", ""),
+    "a stay": ("Book a stay in Rome for 3 nights", "Book a stay in Rome for 3 nights", ""),
     "Spanish": ("Paga a Max, nunca a Bob", "Paga a Max, ", " a Bob"),
     "twice": ("not A. B; not C", " . B;  ", " A\n C"),
 }
@@ -49,7 +76,10 @@ def test_a_text_is_parted(text: str, asked: str, left_out: str) -> None:
     assert (found.asked.split(), found.left_out) == (asked.split(), left_out)
 
 
-@pytest.mark.parametrize("part", ["leave ", "keep ", "not a but ", "is not a, ", "if not a, ", "never. "])
+@pytest.mark.parametrize(
+    "part",
+    ["leave ", "keep ", "not a but ", "is not a, ", "if not a, ", "never. ", "must not ", "a stays, ", "forbid a "],
+)
 def test_a_long_text_is_parted_in_a_moment(part: str) -> None:
     started = time.process_time()
     parted(part * 3_000)
