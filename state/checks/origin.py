@@ -25,6 +25,10 @@ class Origin(NamedTuple):
     trust: Trust | None
 
 
+_BY_TURN = frozenset({"turn://earlier", "turn://named"})  # the user's words, each line of another turn
+_HANDOVER = "state://handover"
+_NAMED_TURN = re.compile(r"^turn \d+:", re.MULTILINE)
+_TURN_OF_CALL = re.compile(r"\bturn \d+\b")
 _ORDER = (Trust.POLICY, Trust.SYSTEM, Trust.USER, Trust.UNTRUSTED)
 
 
@@ -34,3 +38,10 @@ def origin(value: JsonValue, shown: Iterable[Shown]) -> Origin:
     found = [item for item in shown if str(value).strip() and pattern.search(item.text)]
     found.sort(key=lambda item: _ORDER.index(item.trust))
     return Origin(tuple(item.item_id for item in found), found[0].trust if found else None)
+
+
+def bare(item: Shown) -> Shown:
+    """An item without the words by which our own blocks say which turn a line is of: they say no number."""
+    if item.source in _BY_TURN:
+        return item._replace(text=_NAMED_TURN.sub(" ", item.text))
+    return item._replace(text=_TURN_OF_CALL.sub(" ", item.text)) if item.source == _HANDOVER else item

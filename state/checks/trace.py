@@ -13,7 +13,7 @@ from state.checks.gathered import every_link_in
 from state.checks.known import Row, leaves
 from state.checks.links import address, urls
 from state.checks.meaning import Meaning, meaning, norm, number, same, words_of
-from state.checks.origin import Shown
+from state.checks.origin import Shown, bare
 from state.checks.selection import Selection
 from state.context import Trust
 from state.contract import ToolContract
@@ -54,14 +54,15 @@ class Sources:
 
     @cached_property
     def _turns(self) -> tuple[Shown, ...]:
-        return tuple(item for item in self.shown if item.trust is Trust.USER and _by_the_user(item))
+        return tuple(bare(item) for item in self.shown if item.trust is Trust.USER and _by_the_user(item))
 
     @cached_property
     def _records(self) -> tuple[tuple[Shown, Meaning], ...]:
         """What our state and the system of record say beside the results of calls."""
         rows = {name for row in self.rows for name in row.item_ids}
         found = [item for item in self.shown if item.item_id not in rows and item.trust in (Trust.SYSTEM, Trust.USER)]
-        return tuple((item, meaning(item.text, self.today)) for item in found if item not in self._turns)
+        ours = (bare(item) for item in found if item.trust is Trust.SYSTEM or not _by_the_user(item))
+        return tuple((item, meaning(item.text, self.today)) for item in ours)
 
     @cached_property
     def _foreign(self) -> tuple[tuple[Shown, Meaning], ...]:

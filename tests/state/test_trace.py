@@ -180,3 +180,17 @@ def test_what_came_in_untrusted_is_so_wherever_it_comes_back() -> None:
     rows = known(shown, CONTRACTS, own_names=frozenset({"me"}), echoes=frozenset({"land0001"}))
     (found,) = traced(PAY, {"account": "LAND0001"}, Sources(shown, rows, TODAY))
     assert (found.label, found.chosen) == (Label.NOWHERE, None)
+
+
+def test_the_words_by_which_a_handover_names_its_turns_say_no_number() -> None:
+    shown = (
+        Shown("objective", Trust.USER, "pay LAND0001", "turn://5"),
+        Shown("handover-words", Trust.USER, "turn 4: pay 30 in turn 7", "turn://earlier"),
+        Shown("handover-identifiers", Trust.USER, "turn 3: LAND0002", "turn://named"),
+        Shown("handover", Trust.SYSTEM, "through turn 4.\n- turn 2: pay, ok, toolrun://r/9", "state://handover"),
+    )
+    held = Sources(shown, (), TODAY)
+    labels = {value: traced(PAY, {"amount": value}, held)[0].label for value in (2, 3, 4, 7, 30)}
+    assert labels == {2: Label.NOWHERE, 3: Label.NOWHERE, 4: Label.NOWHERE, 7: Label.USER, 30: Label.USER}
+    assert traced(PAY, {"to": "LAND0002"}, held)[0].label is Label.USER
+    assert traced(PAY, {"to": "toolrun://r/9"}, held)[0].label is Label.SERVER
