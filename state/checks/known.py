@@ -6,16 +6,19 @@ is not (a summary, say) is a text like any other and has the trust of its item.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, time
+from decimal import Decimal
 from threading import Lock
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from state.checks.dates import moment
 from state.checks.kept import kept, on_let_go
-from state.checks.meaning import norm, plain, words_of
+from state.checks.meaning import norm, number, plain, words_of
 from state.checks.origin import Shown
 from state.context import Trust
-from state.contract import RESERVED, OutputField, ToolContract
+from state.contract import RESERVED, Effect, OutputField, ToolContract
 from state.labels import Label, Traced
 
 SOURCE = "toolrun://"
@@ -147,15 +150,33 @@ def still_trusted(
     the call as untrusted, or as the model's own. `bodies` are the result whole and as it is shown: half a value that
     was cut is not recognised."""
     foreign = {one.argument for one in trace if one.label in (Label.UNTRUSTED, Label.NOWHERE)}
-    came_in = (echo(leaf) for name in foreign for leaf in leaves(arguments.get(name)))
-    echoes = frozenset(text for text in came_in if text is not None)
+    came_in = [leaf for name in foreign for leaf in leaves(arguments.get(name))]
+    echoes = frozenset(text for leaf in came_in if (text := echo(leaf)) is not None)
+    # What an effect says of an amount or a time that it was given is not the server's word for it.
+    given = (
+        frozenset() if contract.effect is Effect.READ else frozenset(one for leaf in came_in for one in _exact(leaf))
+    )
     lists = [rows for body in bodies if isinstance(rows := body.get("rows"), list)]
     objects = [*bodies, *(row for rows in lists for row in rows if isinstance(row, dict))]
     return tuple(
         field.name
         for field in contract.output
-        if field.label is not Label.UNTRUSTED and not any(repeats(one.get(field.name), echoes) for one in objects)
+        if field.label is not Label.UNTRUSTED
+        and not any(
+            repeats(value, echoes) or any(given.intersection(_exact(leaf)) for leaf in leaves(value))
+            for value in (one.get(field.name) for one in objects)
+        )
     )
+
+
+def _exact(leaf: JsonValue) -> Iterator[Decimal | tuple[date, time | None]]:
+    """A value as a number or a moment, however it is written; nothing for any other."""
+    if not isinstance(leaf, str | int | float) or isinstance(leaf, bool):
+        return
+    if (exact := number(leaf)) is not None:
+        yield exact
+    if isinstance(leaf, str) and (when := moment(leaf)) is not None:
+        yield when
 
 
 def echo(value: JsonValue) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from state.checks.known import known
+from state.checks.known import known, still_trusted
 from state.checks.origin import Shown
 from state.checks.trace import Sources, suffices, traced
 from state.context import Trust
@@ -194,3 +194,30 @@ def test_the_words_by_which_a_handover_names_its_turns_say_no_number() -> None:
     assert labels == {2: Label.NOWHERE, 3: Label.NOWHERE, 4: Label.NOWHERE, 7: Label.USER, 30: Label.USER}
     assert traced(PAY, {"to": "LAND0002"}, held)[0].label is Label.USER
     assert traced(PAY, {"to": "toolrun://r/9"}, held)[0].label is Label.SERVER
+
+
+READ = {"effect": Effect.READ}
+DRAFT = PAY.model_copy(
+    update={"name": "draft", "output": tuple(OutputField(name=name, trust="system") for name in ("sum", "at", "id"))}
+)
+RETURNED: dict[str, tuple[ToolContract, dict[str, JsonValue], dict[str, JsonValue], tuple[str, ...]]] = {
+    "a number": (DRAFT, {"amount": 777}, {"sum": 777.0, "id": 5}, ("at", "id")),
+    "a number in a text": (DRAFT, {"amount": "777"}, {"sum": 777, "id": 5}, ("at", "id")),
+    "a moment": (DRAFT, {"day": "2026-07-20T10:00"}, {"at": "2026-07-20 10:00:00", "sum": 5}, ("sum", "id")),
+    "another number": (DRAFT, {"amount": 777}, {"sum": 778, "id": 5}, ("sum", "at", "id")),
+    "what the user said": (DRAFT, {"amount": 12}, {"sum": 12, "id": 5}, ("sum", "at", "id")),
+    "the size of a read": (
+        DRAFT.model_copy(update=READ),
+        {"amount": 5},
+        {"sum": 5},
+        ("sum", "at", "id"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("contract", "arguments", "body", "trusted"), RETURNED.values(), ids=RETURNED.keys())
+def test_an_amount_or_time_of_the_models_comes_back_untrusted_from_an_effect(
+    contract: ToolContract, arguments: dict[str, JsonValue], body: dict[str, JsonValue], trusted: tuple[str, ...]
+) -> None:
+    trace = traced(PAY, arguments, sources("draft it with 12"))
+    assert still_trusted(contract, (body,), arguments, trace) == trusted
