@@ -25,7 +25,7 @@ INSTALLED = all(importlib.util.find_spec(name) for name in ("sentence_transforme
 
 pytestmark = [
     pytest.mark.skipif(not INSTALLED, reason="sentence-transformers is not installed: run `make test-sbert`"),
-    pytest.mark.may_skip_in_ci(reason="torch is not locked; CI runs them in a step of their own, make test-sbert"),
+    pytest.mark.may_skip_in_ci(reason="torch is not locked, its builds differ per platform: run `make test-sbert`"),
     # The library's own use of what it depends on.
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
 ]

@@ -189,4 +189,4 @@ def test_a_question_cannot_steer_the_terminal(same: SameProgram) -> None:
 
 def test_a_command_to_copy_is_whole_however_narrow_the_terminal(same: SameProgram) -> None:
     told = same("ask", ROTATE, "--as", "bea@acme", "--thread", "t", COLUMNS="40").out
-    assert "--as bea@acme --edit call-2-0 '{\"key_id\": \"K-1012\"}'\n" in told
+    assert '--as bea@acme --edit call-2-0 \'{"key_id": "K-1012"}\'\n' in told
