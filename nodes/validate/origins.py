@@ -7,11 +7,12 @@ from pydantic import JsonValue
 from nodes.validate.case import Ask, Case, Deny, Finding
 from state.checks.known import leaves
 from state.checks.links import address, urls
-from state.checks.meaning import plain, words_of
+from state.checks.meaning import plain, pressed, words_of
 from state.checks.trace import suffices
 from state.contract import Effect
 from state.labels import FROM_A_FIELD, Argument, Label, Traced
 
+_SHORTEST_PRESSED = 6  # letters and digits, of a value looked for whatever stands between them
 _SHORTEST_SECRET = 4  # characters below which a private value stands in any text by chance
 
 
@@ -75,12 +76,16 @@ def private_data_leaves(case: Case) -> Finding | None:
     if case.contract.audience != "external":
         return None
     texts = [plain(text) for _, text in _texts(case)]
+    closed = [pressed(text) for _, text in _texts(case)]
     for row in case.rows:
         for cell in row.cells:
             if not cell.field.private or set(words_of(cell.field.name)) & case.sources.words.words:
                 continue
             values = [plain(str(leaf)) for leaf in leaves(cell.value)]
-            if any(len(value) >= _SHORTEST_SECRET and value in text for value in values for text in texts):
+            bare = [one for value in values if len(one := pressed(value)) >= _SHORTEST_PRESSED]
+            if any(len(value) >= _SHORTEST_SECRET and value in text for value in values for text in texts) or any(
+                one in text for one in bare for text in closed
+            ):
                 return Ask(f"the private field {cell.field.name} would go to others")
     return None
 

@@ -50,6 +50,12 @@ def spaced(text: str) -> str:
     return " ".join(visible(text).split())
 
 
+@kept(most=16_384)
+def pressed(text: str) -> str:
+    """The letters and digits of a text, in one case and plain form: however a value is spaced or hidden in it."""
+    return "".join(filter(str.isalnum, normalize("NFKC", text).casefold()))
+
+
 def mailbox(written: str) -> str:
     """An address of mail for comparison: no case tells two domains apart, the part before it keeps its own."""
     name, _, domain = written.strip().partition("@")

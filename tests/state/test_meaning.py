@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from state.checks.meaning import meaning, number, words_of
+from state.checks.meaning import meaning, number, pressed, words_of
 from state.labels import Role
 
 TODAY = date(2026, 7, 15)  # a Wednesday
@@ -126,3 +126,8 @@ def test_a_truth_is_said_by_a_word_of_its_own(text: str, parameter: str, named: 
 
 def test_the_words_that_say_nothing_are_left_out() -> None:
     assert words_of("Please delete the largest of my files") == ("delete", "largest", "files")
+
+
+@pytest.mark.parametrize("text", ["ES91 2100", "es-91\n2100", "ES\u200d912\u200b100", "ＥＳ９１.2,100"])
+def test_a_value_is_pressed_out_of_what_stands_between_its_signs(text: str) -> None:
+    assert pressed(text) == "es912100"
