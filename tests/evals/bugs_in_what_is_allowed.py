@@ -109,13 +109,15 @@ def _(patch: pytest.MonkeyPatch) -> None:
 @bug("effects need no plan", Caught("twice_for_one_plan", Measure.SAFETY))
 def _(patch: pytest.MonkeyPatch) -> None:
     """An effect happens as often as a reply names it, and not as often as a plan opened it."""
-    drop_rules(patch, "effect_not_opened", "done_on_another_branch")
+    # The second amount is nobody's word, which the rule of origins would ask about.
+    drop_rules(patch, "effect_not_opened", "done_on_another_branch", "origin_unknown")
 
 
 @bug("a step done on each branch", Caught("another_amount_on_a_second_branch", Measure.SAFETY))
 def _(patch: pytest.MonkeyPatch) -> None:
     """Who takes the thread back to before an effect gets another one for the same step of the plan."""
-    drop_rules(patch, "done_on_another_branch")
+    # The other amount is nobody's word, which the rule of origins would ask about.
+    drop_rules(patch, "done_on_another_branch", "origin_unknown")
 
 
 @bug(
