@@ -6,13 +6,13 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from nodes.validate.case import Ask, Case, Deny
+from nodes.validate.repeats import calls_of
 from nodes.validate.rules import earlier_call_unsettled, judge
 from state.canonical import canonical_json
 from state.checks.binding import arguments_digest, call_digest
 from state.checks.quote import quoted, unquoted
 from state.record import DecisionRecord
 from state.verdict import Allowed, NeedsApproval
-from state.work import PROPOSAL, Act
 
 
 def as_edited(case: Case, arguments: dict[str, JsonValue]) -> Case:
@@ -74,10 +74,7 @@ def _edits(record: DecisionRecord, read: Callable[[str], str]) -> Iterator[tuple
         verdict.call_id for verdict in record.verdicts if isinstance(verdict, Allowed) and verdict.edited is not None
     }
     done = {seen.call_id: seen.arguments_digest for seen in record.observations if seen.call_id in edited}
-    if not done or record.proposal_ref is None:
-        return
-    proposal = PROPOSAL.validate_json(read(record.proposal_ref))
-    for call in proposal.calls if isinstance(proposal, Act) else ():
+    for call in calls_of(record, read) if done else ():
         if call.call_id in done:
             yield arguments_digest(call.tool, unquoted(call.arguments, read)), done[call.call_id]
 

@@ -62,7 +62,7 @@ def effects_of(
     """The effects of a lap with their arguments, as they were done."""
     done = {seen.call_id: seen for seen in record.observations if seen.effect is not Effect.READ}
     edits = {one.call_id: one.edited for one in record.verdicts if isinstance(one, Allowed) and one.edited is not None}
-    for call in _calls(record, read) if done else ():
+    for call in calls_of(record, read) if done else ():
         if call.call_id in done:
             yield done[call.call_id], unquoted(edits.get(call.call_id, call.arguments), read)
 
@@ -73,7 +73,7 @@ def settled_calls(
     """The calls of a lap that a person rejected or changed, with the arguments that the person did not want."""
     rejected = {one.call_id for one in record.verdicts if isinstance(one, Denied) and one.approval is not None}
     edited = {one.call_id: one.edited for one in record.verdicts if isinstance(one, Allowed) and one.edited is not None}
-    for call in _calls(record, read) if rejected or edited else ():
+    for call in calls_of(record, read) if rejected or edited else ():
         given = unquoted(call.arguments, read)
         instead = unquoted(edited[call.call_id], read) if call.call_id in edited else given
         changed = arguments_digest(call.tool, instead) != arguments_digest(call.tool, given)
@@ -81,7 +81,8 @@ def settled_calls(
             yield call, given
 
 
-def _calls(record: DecisionRecord, read: Callable[[str], str]) -> tuple[ToolCall, ...]:
+def calls_of(record: DecisionRecord, read: Callable[[str], str]) -> tuple[ToolCall, ...]:
+    """The calls that a lap proposed, their arguments as they are stored."""
     proposal = None if record.proposal_ref is None else PROPOSAL.validate_json(read(record.proposal_ref))
     return proposal.calls if isinstance(proposal, Act) else ()
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from nodes.validate.repeats import calls_of
 from state.checks.known import Row, leaves
 from state.checks.meaning import norm
 from state.checks.quote import unquoted
 from state.labels import FROM_A_FIELD, Label, Traced
 from state.record import DecisionRecord
 from state.tools import Observation
-from state.work import PROPOSAL, Act
 
 
 class Swept(NamedTuple):
@@ -76,9 +76,8 @@ def _values(
 
 
 def _arguments(record: DecisionRecord, call_id: str, read: Callable[[str], str]) -> Mapping[str, JsonValue]:
-    proposal = PROPOSAL.validate_json(read(record.proposal_ref)) if record.proposal_ref is not None else None
-    calls = proposal.calls if isinstance(proposal, Act) else ()
-    return next((unquoted(call.arguments, read) for call in calls if call.call_id == call_id), {})
+    found = (call for call in calls_of(record, read) if call.call_id == call_id)
+    return next((unquoted(call.arguments, read) for call in found), {})
 
 
 def superseded(
