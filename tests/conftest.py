@@ -1,5 +1,6 @@
 """What holds for every test: under CI, a skip is a failure, and random examples are the same each time."""
 
+import logging
 import os
 from collections.abc import Generator, Iterator
 
@@ -21,6 +22,13 @@ def postgres_url() -> Iterator[str]:
     """A URL whose connections see one new, empty schema; it is dropped after the test."""
     with new_schema() as url:
         yield url
+
+
+@pytest.fixture(autouse=True)
+def log_on() -> Iterator[None]:
+    """A test that leaves the process's log off would fail another one, far from here."""
+    yield
+    assert logging.root.manager.disable == logging.NOTSET
 
 
 def _excuse(item: pytest.Item) -> str:

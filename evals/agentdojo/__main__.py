@@ -40,7 +40,6 @@ def main(
     if order not in (None, "early", "late"):
         sys.exit(f"got the order {order!r}; there are: early, late")
     orders: list[Order] = [one for one in ("early", "late") if order in (None, one)]
-    logging.disable(logging.WARNING)
     reports: list[SuiteReport] = []
     for name in [suite] if suite else TERMS:
         with (
@@ -86,4 +85,5 @@ def _named(report: "SuiteReport") -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    logging.disable(logging.WARNING)  # here: who calls main() keeps the log of its own process
     typer.run(main)

@@ -44,7 +44,6 @@ def main(
     """Run what is asked for and not in the file yet, then show all of it."""
     if recording is not None and not (recording / "tasks.jsonl").is_file():
         sys.exit(f"got {recording}, which has no tasks.jsonl; give the folder of the shared retail data")
-    logging.disable(logging.WARNING)
     plants = partial(Plant, seed, assets, log_words, recent)
     jobs = dict(_plant(plants, window))
     if peers:
@@ -113,4 +112,5 @@ def _done(out: Path) -> dict[str, Played]:
 
 
 if __name__ == "__main__":
+    logging.disable(logging.WARNING)  # here: who calls main() keeps the log of its own process
     typer.run(main)

@@ -18,7 +18,6 @@ def main(
     """Replay every task's expected actions as its customer, who says yes to each, and compare the tables."""
     if not (data / "tasks.jsonl").is_file():
         sys.exit(f"got {data}, which has no tasks.jsonl; give the folder of the shared retail data")
-    logging.disable(logging.WARNING)
     with tempfile.TemporaryDirectory(prefix="expediente-retail-") as home, open_desk(data, Path(home)) as desk:
         played = [desk.replay(task) for task in tasks(data)]
     writes = [step for one in played for step in one.writes]
@@ -36,4 +35,5 @@ def main(
 
 
 if __name__ == "__main__":
+    logging.disable(logging.WARNING)  # here: who calls main() keeps the log of its own process
     typer.run(main)
