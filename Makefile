@@ -58,8 +58,9 @@ isolation: .venv/core.stamp ## Ask a changing world 20,000 queries (ISOLATION="-
 isolation-recall: .venv/core.stamp ## Ask 20,000 chunks as a group that may read 200 (RECALL="--documents 5000" changes how)
 	$(BIN)/python -m evals.isolation.recall $(RECALL)
 
-bench-crowd: .venv/core.stamp ## Measure 50 runs at once against a model that takes two seconds
+bench-crowd: .venv/dev.stamp ## Measure 50 runs at once against a model that takes two seconds, on the dev server too
 	$(BIN)/python -m evals.bench.crowd
+	$(BIN)/python -m evals.bench.crowd --served
 
 bench-tracing: .venv/core.stamp ## Measure tracing the arguments of a call at 50 observations
 	$(BIN)/python -m evals.bench.tracing

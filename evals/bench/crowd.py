@@ -1,4 +1,4 @@
-"""Many runs against a slow model (`python -m evals.bench.crowd`): how long beside one run, in this process.
+"""Many runs against a slow model (`python -m evals.bench.crowd [--served]`): how long beside one run.
 
 A run waits for its model; while it does, others go on. What the ratio shows above 1 is what the runs compute, for the
 most part one after the other: one process of Python computes on little more than one core.
@@ -9,6 +9,7 @@ import asyncio
 import re
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,6 +21,7 @@ from pydantic import PrivateAttr
 
 from graph.app import App, open_app
 from graph.models.adapter import ChatModelAdapter
+from graph.models.inprocess import ToolDefinitions
 from graph.models.offline import OfflineReader
 from graph.settings import Settings
 from state.value import Value
@@ -47,16 +49,18 @@ class SlowReader(OfflineReader):
         **kwargs: Any,
     ) -> ChatResult:
         await asyncio.sleep(self.delay_s)
+        return ChatResult(generations=[ChatGeneration(message=self.once(messages, kwargs.get("tools", [])))])
+
+    def once(self, messages: list[BaseMessage], tools: ToolDefinitions) -> AIMessage:
+        """The reply at once, read where no such request was read before."""
         text = "\n".join(message.text for message in messages)
         match = _RUN.search(text)
         run = match[0] if match else "req-none"
         request = _TIME.sub("", text.replace(run, ""))
         if request not in self._given:
-            self._given[request] = (run, self.replying(messages, kwargs.get("tools", [])).model_dump_json())
+            self._given[request] = (run, self.replying(messages, tools).model_dump_json())
         named, reply = self._given[request]
-        return ChatResult(
-            generations=[ChatGeneration(message=AIMessage.model_validate_json(reply.replace(named, run)))]
-        )
+        return AIMessage.model_validate_json(reply.replace(named, run))
 
 
 class Crowd(Value):
@@ -122,13 +126,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--delay", type=float, default=2.0, help="how long the model takes, in seconds")
+    parser.add_argument("--served", action="store_true", help="through LangGraph's dev server, the model over HTTP")
     given = parser.parse_args()
     with TemporaryDirectory() as folder:
-        found = crowd(given.runs, given.delay, Path(folder))
+        found = _measure(given.served)(given.runs, given.delay, Path(folder))
     sys.stdout.write(
         f"{found.runs} runs of {found.calls} calls of {found.delay_s:g} s: one alone {found.one_s:.2f} s, "
         f"all together {found.all_s:.2f} s, ratio {found.ratio:.2f}; each run computed {found.cpu_per_run_ms:.0f} ms\n"
     )
+
+
+def _measure(served: bool) -> Callable[[int, float, Path], Crowd]:
+    if not served:
+        return crowd
+    from evals.bench.served import served_crowd  # its libraries are an extra
+
+    return served_crowd
 
 
 if __name__ == "__main__":
