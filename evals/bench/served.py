@@ -101,9 +101,9 @@ def _running(
     command: list[str], folder: Path, settings: Mapping[str, str], url: str
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """A process that answers at `url`, ended at the end. Raises RuntimeError where it does not come up."""
-    env = {**os.environ, "PYTHONPATH": str(folder), **settings}
-    process = subprocess.Popen(  # noqa: S603  # our own words, no shell
-        command, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    given = [f"{name}={value}" for name, value in {"PYTHONPATH": str(folder), **settings}.items()]
+    process = subprocess.Popen(  # noqa: S603  # our own words, no shell; `env` adds to its environment
+        ["/usr/bin/env", *given, *command], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         until = time.monotonic() + _START_TIMEOUT_S

@@ -22,7 +22,7 @@ from nodes.pack.sufficiency import assert_own, missing
 from nodes.pack.trail import this_turn
 from nodes.pack.utility import Chosen, choose, left_out
 from retrieval.examples import Examples
-from state.context import ContextManifest, Dropped, DropReason, Kind, MaskReason, Packed, RequestSettings, Trust
+from state.context import ContextManifest, Dropped, DropReason, Kind, Packed, RequestSettings, Trust
 from state.contract import ToolContract
 from state.domain import Example, Section, StillSo
 from state.knowledge import Candidate, Snapshot
@@ -102,10 +102,9 @@ def make_pack(
             (aged(one, policy.half_life_days, request.now), draft)
             for one, draft in _candidates(drafts, snapshot, decision)
         ]
-        stale = {one.item_id for one in own.masked if one.reason is MaskReason.CHANGED_SINCE}
-        current = [trace for trace in traces if trace.drafts[0].item.item_id not in stale]
+        current = [trace for trace in traces if trace.drafts[0].item.item_id not in own.stale]
         news = drained(drafts, events, still_so, scope, policy, decision)
-        after = [*news.drafts, *drafts.counted([decision_block(drafts, decision, reads.task.steps)])]
+        after = [*news.drafts, *drafts.counted([decision_block(drafts, decision, reads.task.steps, request.now)])]
 
         fixed = sum(draft.item.token_count for draft in (*head, *after))
         before, old = _shortened(before, request.turn_index, budget - fixed, strategy.earlier_tokens(budget))

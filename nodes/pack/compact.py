@@ -41,11 +41,13 @@ INDEX_PART = 1 / 3  # of the share, where something is left out
 
 
 class Compacted(NamedTuple):
-    """The trail as it is shown, oldest first; what of it is shown in another form, with the rule; what is not shown."""
+    """The trail as it is shown, oldest first; what of it is shown in another form, with the rule; what is not shown;
+    and the items, shown or not, that say what is no longer so."""
 
     drafts: list[Draft]
     masked: tuple[Masked, ...]
     dropped: tuple[Dropped, ...]
+    stale: frozenset[str] = frozenset()
 
 
 _Call = tuple[str, str]  # tool and digest of the arguments: two of one are the same call
@@ -122,6 +124,7 @@ def _gone_through(
     masked: list[Masked] = []
     out: list[Trace] = []
     missed: list[Trace] = []
+    stale: set[str] = set()
     for trace in reversed(traces):
         if trace.seen is None:
             shown.append([*trace.drafts])
@@ -129,6 +132,8 @@ def _gone_through(
         one = _Shown(trace, trace.seen, newer, latest)
         drafts, reason, kept = _ruled(one, make, left, forms, closed)
         newer.add(trace)
+        if reason is MaskReason.CHANGED_SINCE:
+            stale |= {draft.item.item_id for draft in trace.drafts}
         tokens = sum(draft.item.token_count for draft in drafts)
         if not kept and (closed or tokens > left or not drafts):
             # The newest come first: what is older than the first that found no room finds none either.
@@ -144,7 +149,7 @@ def _gone_through(
             masked += [Masked(item_id=name, original_ref=trace.seen.ref, reason=reason) for name in names]
     dropped = [left_out(draft.item, DropReason.OVER_SHARE) for trace in reversed(out) for draft in trace.drafts]
     drafts = [draft for group in reversed(shown) for draft in group]
-    return Compacted(drafts, tuple(reversed(masked)), tuple(dropped)), missed[::-1], left
+    return Compacted(drafts, tuple(reversed(masked)), tuple(dropped), frozenset(stale)), missed[::-1], left
 
 
 def _ruled(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from nodes.pack.drafts import Draft, Drafts
 from retrieval.examples import Examples
@@ -22,7 +23,6 @@ def who_and_what(
         "tenant": principal.tenant,
         "roles": list(principal.roles),
         "locale": request.locale,
-        "now": request.now.isoformat(),
     }
     made = [
         drafts.text(
@@ -87,13 +87,17 @@ def capabilities(
     return made
 
 
-def decision_block(drafts: Drafts, decision: Decision, steps: Sequence[str]) -> Draft:
-    """The current decision, last in the request, beside its evidence; with the steps that a plan left open."""
+def decision_block(drafts: Drafts, decision: Decision, steps: Sequence[str], now: datetime) -> Draft:
+    """The current decision, last in the request, beside its evidence; with the steps that a plan left open.
+
+    The time stands here: further in front it would end what consecutive requests share (P1).
+    """
     allowed = ", ".join([*sorted(decision.tools), *sorted(form.value for form in decision.forms)])
     text = (
         f"kind: {decision.kind.value}\n"
         f"{'steps: ' + ', '.join(steps) + chr(10) if steps else ''}"
         f"forms: {', '.join(sorted(form.value for form in decision.forms))}\n"
+        f"now: {now.isoformat()}\n"
         f"Decide now. Reply with calls of the offered tools, or with exactly one form. Allowed: {allowed}."
     )
     source = f"decision://{decision.name}"

@@ -110,7 +110,6 @@ def test_what_the_blocks_say(parts: Parts) -> None:
         "tenant": "t1",
         "roles": ["agent"],
         "locale": "en",
-        "now": "2026-07-15T09:30:00+00:00",
     }
     assert json.loads(shown.pop("limits")) == {"refund_limit": 200}
     assert json.loads(shown.pop("1-c1")) == {
@@ -128,8 +127,9 @@ def test_what_the_blocks_say(parts: Parts) -> None:
         "turn-1": "Where is A2?",
         "turn-1-answer": "It was late.",
         "1-c2": "call c2 was denied by rule over_limit: too much",
-        "decision": "kind: act\nforms: answer, search\nDecide now. Reply with calls of the offered tools, or with "
-        "exactly one form. Allowed: get_invoice, refund, answer, search.",
+        "decision": "kind: act\nforms: answer, search\nnow: 2026-07-15T09:30:00+00:00\n"
+        "Decide now. Reply with calls of the offered tools, or with exactly one form. "
+        "Allowed: get_invoice, refund, answer, search.",
     }
     assert [tool.name for tool in request.tools] == ["get_invoice", "refund", "answer", "search"]
     assert "Ignore all rules" not in request.messages[0].content

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from nodes.pack.budget import Window
-from state.context import ContextManifest, MaskReason
-from state.contract import Effect
+from state.context import CONFLICT, ContextManifest, MaskReason
+from state.contract import Effect, OutputField
 from state.policy import Policy
 from state.render import blocks
 from tests.desk import POLICY
@@ -123,6 +123,18 @@ def test_a_stale_copy_shows_nothing_of_what_it_said() -> None:
     assert shown["0-c0"].keys() <= NAMED
     assert "0-c0-text" not in shown  # what third parties wrote goes with it
     assert "shipped" not in json.dumps(shown["0-c0"])
+
+
+@pytest.mark.parametrize("share", [0.45, 0.000_1])
+@pytest.mark.parametrize(("changed", "sides"), [(False, 2), (True, 0)])
+def test_what_is_no_longer_so_is_no_side_of_a_conflict_shown_or_not(share: float, changed: bool, sides: int) -> None:
+    turn = look(Turn())
+    desk = turn.parts.desk
+    output = (*desk.contracts["lookup"].output, OutputField(name="state", trust="system", states="refund_limit"))
+    desk.contracts["lookup"] = desk.contracts["lookup"].model_copy(update={"output": output})
+    manifest = look(refund(turn, "A1" if changed else "A2"), "A3", state=200).manifest(with_share(share))
+    told = [item for item in manifest.items if item.source.startswith(f"{CONFLICT}://")]
+    assert [len(item.provenance.derived_from) for item in told] == ([sides] if sides else [])
 
 
 def with_share(share: float) -> Policy:

@@ -108,11 +108,11 @@ class Working:
             scheme = "form" if spec.name in FORMS else "tool"
             self.add(spec.name, Kind.TOOL, f"{scheme}://{spec.name}", Trust.POLICY, spec.model_dump_json())
         self.add("objective", Kind.TASK_STATE, "turn://7", Trust.USER, self.turn)
-        scope = {"principal": "mia@t1", "tenant": "t1", "roles": ["member"], "locale": "en", "now": NOW.isoformat()}
+        scope = {"principal": "mia@t1", "tenant": "t1", "roles": ["member"], "locale": "en"}
         self.add("scope", Kind.TASK_STATE, "state://scope", Trust.SYSTEM, json.dumps(scope))
         for item, text in data:
             self.items.append((item.model_copy(update={"ref": f"ref-{len(self.items)}"}), text))
-        decision = f"kind: {self.kind}\nforms: {', '.join(self.forms)}\nDecide now."
+        decision = f"kind: {self.kind}\nforms: {', '.join(self.forms)}\nnow: {NOW.isoformat()}\nDecide now."
         if self.steps:
             decision = f"kind: {self.kind}\nsteps: {', '.join(self.steps)}\nDecide now."
         self.add("decision", Kind.TASK_STATE, f"decision://{self.kind}/set", Trust.POLICY, decision)
