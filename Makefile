@@ -71,6 +71,9 @@ laws: .venv/dev.stamp ## Tell 10,000 random stories to the gates (LAWS="--runs 1
 kills: .venv/core.stamp ## Kill turns anywhere, go on, and judge what is left (KILLS="--trials 20 --seed 1" changes how)
 	$(BIN)/python -m evals.trials $(KILLS)
 
+kills-execute: .venv/dev.stamp ## Kill execute at every moment of its path; `make test` takes every third
+	EXPEDIENTE_EVERY_MOMENT=1 $(BIN)/pytest -n 2 --timeout 1800 tests/graph/test_killed_in_execute.py
+
 dev: .venv/dev.stamp ## Set up everything that tests and the dev server need
 
 sbert: .venv/dev.stamp ## Add sentence-transformers and torch (not locked: torch's builds differ per platform)
@@ -140,4 +143,4 @@ clean: ## Remove the environment, local data and caches
 	@touch $@
 
 .PHONY: help demo test check draw studio bench bench-long bench-calls bench-tracing bench-crowd bench-retrieval \
-  bench-packing isolation isolation-recall laws kills dev sbert test-sbert multilingual evals lock live clean
+  bench-packing isolation isolation-recall laws kills kills-execute dev sbert test-sbert multilingual evals lock live clean

@@ -26,7 +26,9 @@ def new_schema() -> Iterator[str]:
     except (DBAPIError, ModuleNotFoundError) as error:
         pytest.skip(f"no PostgreSQL at {url!r} ({type(error).__name__}); set EXPEDIENTE_TEST_DATABASE_URL")
     try:
-        own = url.update_query_dict({"options": f"-csearch_path={schema}", "application_name": schema})
+        own = url.update_query_dict(
+            {"options": f"-csearch_path={schema} -csynchronous_commit=off", "application_name": schema}
+        )
         yield own.render_as_string(hide_password=False)
     finally:
         with engine.connect() as connection:
