@@ -9,14 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nodes.resolve import human_message
-from state.checks.depth import too_deep
+from state.checks.depth import MOST_DEPTH, not_carried
 from state.policy import Policy
 from state.run import RunContext
 
 MOST_BESIDE_TEXT = 1_000
 MOST_ANSWERS = 100
 MOST_OF_AN_EDIT = 20_000
+MOST_OF_ANSWERS = 200_000
 LONGEST_ID = 200
+_AROUND_ARGUMENTS = 2  # the answers, and the answer that holds them
 ANSWER_FORM = (
     "{call id: {'approval_id': ..., 'decision': 'approve' or 'reject'}}, or with 'decision': 'edit' and 'arguments': "
     "{all of the call's}"
@@ -98,8 +100,20 @@ def _check_command(command: Any) -> None:
         check_answers(answers)
 
 
+def check_carried(answers: Any) -> None:
+    """Whatever is given as an answer is stored before a node sees it. Raises BadInput where no store carries it."""
+    if why := not_carried(answers, MOST_DEPTH + _AROUND_ARGUMENTS):
+        raise BadInput(f"invalid decision: the answers {why}; allowed: {ANSWER_FORM}; the call is still pending")
+    if (length := len(json.dumps(answers))) > MOST_OF_ANSWERS:
+        raise BadInput(
+            f"invalid decision: got answers of {length} characters; allowed: at most {MOST_OF_ANSWERS}; "
+            "the call is still pending"
+        )
+
+
 def check_answers(answers: Any) -> None:
     """Answers to pending calls, by call id. Raises BadInput."""
+    check_carried(answers)
     if not isinstance(answers, Mapping) or len(answers) > MOST_ANSWERS or not all(map(_answers, answers.items())):
         raise BadInput(
             f"invalid decision: got an answer of another form; allowed: {ANSWER_FORM}; the call is still pending"
@@ -116,8 +130,7 @@ def _answers(item: tuple[Any, Any]) -> bool:
     if answer["decision"] != "edit":
         return answer.keys() == {"approval_id", "decision"} and answer["decision"] in ("approve", "reject")
     arguments = answer.get("arguments")
-    # They are stored before a node sees them.
-    if not isinstance(arguments, Mapping) or too_deep(arguments):
+    if not isinstance(arguments, Mapping):
         return False
     within = len(json.dumps(arguments)) <= MOST_OF_AN_EDIT
     return within and answer.keys() <= {"approval_id", "decision", "arguments", "tool"}

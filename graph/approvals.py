@@ -13,7 +13,6 @@ Of two answers to one call the first counts, and the other is told by whom and w
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from json import JSONDecodeError
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -164,7 +163,7 @@ async def _answers(request: Request) -> dict[str, Any]:
     """The answers in a request's body, by call id. Raises BadInput."""
     try:
         given = await request.json()
-    except (JSONDecodeError, UnicodeDecodeError):
+    except (ValueError, RecursionError):  # no JSON, or a number of more digits than Python reads
         given = None
     if not isinstance(given, dict) or not given:
         raise BadInput(f"invalid decision: got no answer; allowed: {ANSWER_FORM}")

@@ -10,7 +10,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 from pydantic import JsonValue
 
-from graph.admission import check_question
+from graph.admission import check_carried, check_question
 from graph.channels import Channels, StateUnreadable, read_channels
 from graph.decided import already_decided, is_asked
 from graph.lap_seal import Sealing
@@ -109,8 +109,9 @@ class Conversation:
     ) -> RunResult:
         """Answer pending calls by call id and go on. One that does not count leaves its call pending, with a note.
 
-        Raises UnknownPrincipal, UnknownThread, ThreadForgotten, NothingPending (also for a call that is already
-        decided: by whom and when), ThreadBusy where another run goes on for long.
+        Raises UnknownPrincipal, UnknownThread, ThreadForgotten, BadInput for an answer that cannot be stored,
+        NothingPending (also for a call that is already decided: by whom and when), ThreadBusy where another run goes on
+        for long.
         """
         scope = self.identity.visitor(self.identity.principal(as_), thread)
         self.identity.not_forgotten(scope)
@@ -125,6 +126,7 @@ class Conversation:
                     f"invalid decision: got no answer; pending on this thread: {there}; answer a call by its id with "
                     "approve, reject or an edit"
                 )
+            check_carried(given)
             resumed: dict[str, dict[str, Any]] = {}
             for call_id, decision in given.items():
                 if call_id not in asked:

@@ -7,7 +7,7 @@ from pydantic import JsonValue, ValidationError
 
 from nodes.propose.written import NotWritten, calls_written, without_reasoning
 from state.canonical import canonical_json
-from state.checks.depth import MOST_DEPTH, too_deep
+from state.checks.depth import not_carried
 from state.request import AttemptOutcome, Mode, RawCall, Reply
 from state.work import MOST_CALLS, PROPOSAL, Act, Decision, Form, Proposal, ToolCall
 
@@ -95,8 +95,8 @@ def _arguments(call: RawCall) -> dict[str, JsonValue]:
         raise _no("malformed", "a call's arguments are not JSON") from None
     if not isinstance(arguments, dict):
         raise _no("wrong_schema", "a call's arguments are not an object")
-    if too_deep(arguments):
-        raise _no("wrong_schema", f"a call's arguments are nested more than {MOST_DEPTH} deep")
+    if why := not_carried(arguments):
+        raise _no("wrong_schema", f"a call's arguments {why}")
     return arguments
 
 

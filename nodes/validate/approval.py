@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from nodes.validate.case import Case
 from state.canonical import canonical_json, digest
-from state.checks.depth import MOST_DEPTH, too_deep
+from state.checks.depth import not_carried
 from state.checks.quote import quoted
 from state.contract import ToolContract
 from state.policy import Policy
@@ -145,13 +145,10 @@ def _has_shape(given: Mapping[Any, Any]) -> bool:
 
 def _plain(given: Mapping[Any, Any], longest: int) -> dict[str, JsonValue] | str:
     """An edit's arguments as plain JSON, or why they are not taken."""
-    try:
-        written = canonical_json(dict(given))
-        plain: dict[str, JsonValue] = json.loads(written)
-    except (TypeError, ValueError, RecursionError):
-        return not_taken("the arguments are not JSON")
-    if too_deep(plain):
-        return not_taken(f"the arguments are nested more than {MOST_DEPTH} deep")
+    if why := not_carried(given):
+        return not_taken(f"the arguments {why}")
+    written = canonical_json(dict(given))
+    plain: dict[str, JsonValue] = json.loads(written)
     if len(written) > longest:
         return not_taken(f"got arguments of {len(written)} bytes, allowed are {longest}")
     try:

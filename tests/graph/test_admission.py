@@ -26,8 +26,16 @@ def test_an_edit_within_its_bounds_is_taken() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [nested(MOST_DEPTH + 1), nested(200), nested(100_000), {"text": "x" * MOST_OF_AN_EDIT}, ["amount", 5], None],
-    ids=["too deep", "deeper", "deepest", "too long", "a list", "none"],
+    [
+        nested(MOST_DEPTH + 1),
+        nested(200),
+        nested(100_000),
+        {"text": "x" * MOST_OF_AN_EDIT},
+        {"text": 10**5000},
+        ["amount", 5],
+        None,
+    ],
+    ids=["too deep", "deeper", "deepest", "too long", "a huge number", "a list", "none"],
 )
 def test_an_edit_that_could_not_be_read_back_is_refused_and_the_call_stays_pending(arguments: Any) -> None:
     with pytest.raises(BadInput, match="the call is still pending"):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
+from graph.admission import BadInput
 from graph.app import App
 from graph.conversation import NothingPending
 from graph.inspection.replay import replay
@@ -117,6 +118,31 @@ def test_h03c_an_odd_answer_executes_nothing_and_the_thread_goes_on(waiting: Des
         assert odd is None  # LangGraph's own error, before any node runs (langchain-ai/langgraph#7034)
     assert waiting.effects == []
     assert waiting.pending().note.startswith("invalid decision: ")
+    waiting.answered("approve")
+    assert waiting.effects == [("save_draft", "hola")]
+
+
+def _ring() -> Any:
+    endless: dict[str, Any] = {}
+    endless["in"] = endless
+    return endless
+
+
+def _deep() -> Any:
+    made: Any = "end"
+    for _ in range(5_000):
+        made = [made]
+    return made
+
+
+UNSTORABLE = (edit(text=_ring()), edit(text=_deep()), edit(text=10**5000), edit(text=2**64), edit(text={5}), {5}, 2**64)
+
+
+def test_h03c_an_answer_that_no_store_carries_is_refused_by_name_and_the_call_still_waits(waiting: Desk) -> None:
+    for odd in (*UNSTORABLE, edit(text="half \ud800")):
+        with pytest.raises(BadInput, match=r"^invalid decision: the answers .*; the call is still pending$"):
+            waiting.answered(odd)
+    assert waiting.pending().note == ""
     waiting.answered("approve")
     assert waiting.effects == [("save_draft", "hola")]
 
