@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from nodes.validate.answer import answer_verdict, plan_verdict
 from nodes.validate.approval import (
     Answered,
+    allowed,
     answer_to,
     approval_request,
     asked_again,
@@ -21,7 +22,7 @@ from nodes.validate.case import Allow, Ask, Case, Deny
 from nodes.validate.edit import as_edited, edited_before, refused, stored
 from nodes.validate.opened import Opened, opened_effects
 from nodes.validate.provenance import Past, disputes, past_of, rows_of, seen_whole, shows_values
-from nodes.validate.repeats import repeats
+from nodes.validate.repeats import Elsewhere, done_elsewhere, repeats
 from nodes.validate.rules import judge
 from nodes.validate.secret import secret_verdict
 from state.checks.binding import arguments_digest, call_digest
@@ -40,7 +41,7 @@ from state.run import Edited, RequestContext, Scope
 from state.task import TaskState
 from state.tools import Observation
 from state.value import Value
-from state.verdict import Allowed, Approval, Denied, NeedsApproval, Verdict
+from state.verdict import Denied, NeedsApproval, Verdict
 from state.work import PROPOSAL, Act, Answer, Clarify, Decision, DecisionKind, Escalate, Plan, ToolCall
 
 
@@ -67,12 +68,14 @@ Pause = Callable[[dict[str, JsonValue]], Any]
 class _Given(NamedTuple):
     """What all calls of a lap are judged by."""
 
+    body: Callable[[str], str]
     shown: tuple[Shown, ...]
     rows: tuple[Row, ...]
     opened: Opened
     read: tuple[Observation, ...]
     changed: frozenset[str]
     before: Past
+    elsewhere: tuple[Elsewhere, ...]
     disputed: bool
 
 
@@ -106,13 +109,14 @@ def make_validate(
                 manifest = _manifest(reads, scope)
                 shown = _shown(manifest, scope)
                 past, turn = _past(calls, reads, scope, policy), reads.request.turn_index
-                rows = ledger.rows(scope.tenant, scope.thread) if past and _changes(calls) else ()
-                read_body = partial(artifacts.get, scope.tenant)
-                opened = opened_effects(past, reads.request.parent, turn, rows, read_body)
-                changed, before = edited_before(past, turn, read_body), past_of(past, turn, contracts, read_body)
+                rows = ledger.rows(scope.tenant, scope.thread) if _changes(calls) else ()
+                body = cache(partial(artifacts.get, scope.tenant))
+                opened = opened_effects(past, reads.request.parent, turn, rows, body)
+                elsewhere = done_elsewhere(rows, past, contracts, body)
+                changed, before = edited_before(past, turn, body), past_of(past, turn, contracts, body)
                 rows_shown = rows_of(shown, contracts, scope.principal, before)
                 read = seen_whole(manifest, past, turn)
-                given = _Given(shown, rows_shown, opened, read, changed, before, disputes(manifest))
+                given = _Given(body, shown, rows_shown, opened, read, changed, before, elsewhere, disputes(manifest))
                 cases = {
                     call.call_id: _case(call, calls[:ordinal], reads, scope, policy, given)
                     for ordinal, call in enumerate(calls)
@@ -163,7 +167,8 @@ def make_validate(
     ) -> Case | None:
         if (contract := contracts.get(call.tool)) is None:
             return None
-        arguments = unquoted(call.arguments, partial(artifacts.get, scope.tenant))
+        arguments = unquoted(call.arguments, given.body)
+        bound = call_digest(scope, reads.request.parent, call.call_id, arguments, contract, policy.version)
         return Case(
             call=call,
             arguments=arguments,
@@ -184,37 +189,16 @@ def make_validate(
             earlier=earlier,
             changed=given.changed,
             disputed=given.disputed,
-            repeats=repeats(contract, arguments, earlier, partial(artifacts.get, scope.tenant), given.before.deeds),
+            repeats=repeats(contract, arguments, earlier, given.body, given.before.deeds, given.elsewhere, bound),
             now=clock.now(),
             digest=arguments_digest(call.tool, arguments),
-            bound=call_digest(scope, reads.request.parent, call.call_id, arguments, contract, policy.version),
+            bound=bound,
         )
 
     def _over(contract: ToolContract, before: int, reads: Reads, scope: Scope, policy: Policy) -> tuple[str, ...]:
         """Which rates the call would exceed, after so many calls of the tool in this proposal."""
         found = bounds(contract, scope, reads.request, policy)
         return tuple(one.policy_key for one in found if quotas.used(one) + (before + 1) * one.amount > one.most)
-
-    def _allowed(
-        case: Case,
-        rule: str,
-        approval: Approval | None = None,
-        asked: NeedsApproval | None = None,
-        edited: dict[str, JsonValue] | None = None,
-    ) -> Allowed:
-        return Allowed(
-            call_id=case.call.call_id,
-            rule=rule,
-            policy_version=case.policy.version,
-            bound=case.bound,
-            at=clock.now(),
-            trace=case.trace,
-            opened_by=case.opened.by if case.slot is not None or not case.by_words else None,
-            slot=None if case.contract.effect is Effect.READ else case.slot,
-            edited=edited,
-            approval=approval,
-            request=asked.request if asked else None,
-        )
 
     def _first(call: ToolCall, case: Case | None, policy: Policy, now: datetime) -> Verdict:
         if case is None:
@@ -224,7 +208,7 @@ def make_validate(
         rule, finding = judge(case)
         match finding:
             case Allow():
-                return _allowed(case, rule)
+                return allowed(case, rule, now)
             case Deny(reason=reason):
                 return Denied(
                     call_id=call.call_id, rule=rule, reason=reason, policy_version=policy.version, trace=case.trace
@@ -274,21 +258,19 @@ def make_validate(
             case _:
                 return pending
 
-    def _put(case: Case) -> Callable[[str], str]:
-        return lambda text: artifacts.put(case.scope.tenant, text)
-
     def _settled(pending: NeedsApproval, case: Case, answer: Answered | str, policy: Policy) -> Verdict:
         if isinstance(answer, str):
             return pending.model_copy(update={"note": answer})
         if answer.approval.decision == "reject":
             return denied(pending, "rejected_by_person", "a person rejected the call", policy, answer.approval)
         if answer.arguments is None:
-            return _allowed(case, pending.rule, answer.approval, pending)
+            return allowed(case, pending.rule, clock.now(), answer.approval, pending)
         edited = as_edited(case, answer.arguments)
         rule, why = refused(pending, edited)
         if why is not None:
             return pending.model_copy(update={"note": not_taken(why)})
-        return _allowed(edited, rule, answer.approval, pending, stored(case, answer.arguments, _put(case)))
+        places = stored(case, answer.arguments, partial(artifacts.put, case.scope.tenant))
+        return allowed(edited, rule, clock.now(), answer.approval, pending, places)
 
     return Node(
         "validate",

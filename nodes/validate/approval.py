@@ -11,10 +11,10 @@ from nodes.validate.case import Case
 from state.canonical import canonical_json, digest
 from state.checks.depth import not_carried
 from state.checks.quote import quoted
-from state.contract import ToolContract
+from state.contract import Effect, ToolContract
 from state.policy import Policy
 from state.run import Scope
-from state.verdict import Approval, ApprovalRequest, Denied, NeedsApproval, Word
+from state.verdict import Allowed, Approval, ApprovalRequest, Denied, NeedsApproval, Word
 
 _SHAPE = (
     "answer {call_id: {'approval_id': ..., 'decision': 'approve' or 'reject'}}, or with 'decision': 'edit' and "
@@ -117,6 +117,30 @@ def answer_to(
         return not_taken("an edit keeps the tool; reject and ask for the other one")
     arguments = _plain(given["arguments"], policy.max_input_chars)
     return arguments if isinstance(arguments, str) else Answered(approval, arguments)
+
+
+def allowed(
+    case: Case,
+    rule: str,
+    at: datetime,
+    approval: Approval | None = None,
+    asked: NeedsApproval | None = None,
+    edited: dict[str, JsonValue] | None = None,
+) -> Allowed:
+    """The bound permission of a call: by a rule alone, or by the approval of what was asked for, perhaps as edited."""
+    return Allowed(
+        call_id=case.call.call_id,
+        rule=rule,
+        policy_version=case.policy.version,
+        bound=case.bound,
+        at=at,
+        trace=case.trace,
+        opened_by=case.opened.by if case.slot is not None or not case.by_words else None,
+        slot=None if case.contract.effect is Effect.READ else case.slot,
+        edited=edited,
+        approval=approval,
+        request=asked.request if asked else None,
+    )
 
 
 def denied(pending: NeedsApproval, rule: str, reason: str, policy: Policy, approval: Approval | None = None) -> Denied:

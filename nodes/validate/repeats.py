@@ -1,15 +1,17 @@
 """Calls that do what another call of the turn did, or what a person did not want: to whom, when and how much (X3)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from state.canonical import digest
 from state.checks.binding import arguments_digest
+from state.checks.kept import kept
 from state.checks.meaning import norm
 from state.checks.quote import unquoted
 from state.contract import Effect, ToolContract
+from state.ports import Claim, LedgerRow
 from state.record import DecisionRecord
 from state.tools import Observation
 from state.verdict import Allowed, Denied
@@ -26,12 +28,22 @@ class Deeds(NamedTuple):
     settled: frozenset[Deed] = frozenset()
 
 
+class Elsewhere(NamedTuple):
+    """An effect of the thread that this branch's records do not tell. `deed` is None where the ledger cannot say what a
+    person made of the call."""
+
+    key: str
+    tool: str
+    deed: Deed | None
+
+
 class Repeats(NamedTuple):
     """Whether a call does what another did: one of this turn that was `done` or stands before it in the proposal, one
-    that a person `settled` otherwise."""
+    that a person `settled` otherwise, one of this thread that was done `elsewhere`."""
 
     done: bool = False
     settled: bool = False
+    elsewhere: bool = False
 
 
 def deed(contract: ToolContract, arguments: Mapping[str, JsonValue]) -> Deed:
@@ -47,13 +59,53 @@ def repeats(
     earlier: Iterable[ToolCall],
     read: Callable[[str], str],
     before: Deeds,
+    elsewhere: Iterable[Elsewhere] = (),
+    bound: str = "",
 ) -> Repeats:
-    """What a call repeats; a read repeats nothing here."""
+    """What a call repeats; a read repeats nothing here, and nothing repeats itself: `bound` is the call's own key."""
     if contract.effect is Effect.READ:
         return Repeats()
     own = deed(contract, arguments)
     beside = {deed(contract, unquoted(one.arguments, read)) for one in earlier if one.tool == contract.name}
-    return Repeats(done=own in before.done | beside, settled=own in before.settled)
+    whole = _told_apart(contract, arguments)
+    others = {one.deed or whole for one in elsewhere if one.tool == contract.name and one.key != bound}
+    return Repeats(own in before.done | beside, own in before.settled, whole in others)
+
+
+def done_elsewhere(
+    rows: Iterable[LedgerRow],
+    past: Sequence[DecisionRecord],
+    contracts: Mapping[str, ToolContract],
+    read: Callable[[str], str],
+) -> tuple[Elsewhere, ...]:
+    """The effects in the thread's ledger that `past`, newest first, does not tell: done on another branch, or in a lap
+    that was never filed as done. Where a branch has more records than `past`, those since the oldest of them."""
+    told = {(record.parent, seen.call_id, seen.arguments_digest) for record in past for seen in record.observations}
+    since = past[-1].at if past and past[-1].parent is not None else None
+    return tuple(
+        Elsewhere(row.claim.key, row.claim.tool, _deed_of(row.claim, contracts[row.claim.tool], read))
+        for row in rows
+        if row.claim.tool in contracts
+        and (row.claim.parent, row.claim.call_id, row.claim.arguments_digest) not in told
+        and (since is None or row.at > since)
+    )
+
+
+def _deed_of(claim: Claim, contract: ToolContract, read: Callable[[str], str]) -> Deed | None:
+    """What a claimed call does. One that a person edited was not done as it was proposed, and the ledger has no more
+    of it than a digest."""
+    for call in _calls(read(claim.proposal_ref)):
+        arguments = unquoted(call.arguments, read)
+        if call.call_id == claim.call_id and arguments_digest(call.tool, arguments) == claim.arguments_digest:
+            return _told_apart(contract, arguments)
+    return None
+
+
+def _told_apart(contract: ToolContract, arguments: Mapping[str, JsonValue]) -> Deed:
+    """A deed; of a call that no argument controls, the whole of it."""
+    if any(contract.role(name).control for name in arguments):
+        return deed(contract, arguments)
+    return contract.name, arguments_digest(contract.name, dict(arguments))
 
 
 def effects_of(
@@ -83,8 +135,14 @@ def settled_calls(
 
 def calls_of(record: DecisionRecord, read: Callable[[str], str]) -> tuple[ToolCall, ...]:
     """The calls that a lap proposed, their arguments as they are stored."""
-    proposal = None if record.proposal_ref is None else PROPOSAL.validate_json(read(record.proposal_ref))
-    return proposal.calls if isinstance(proposal, Act) else ()
+    return () if record.proposal_ref is None else _calls(read(record.proposal_ref))
+
+
+@kept(most=256)
+def _calls(proposal: str) -> tuple[ToolCall, ...]:
+    """The calls in a proposal's text. Each lap of a turn, and several questions in each, look at all laps before."""
+    made = PROPOSAL.validate_json(proposal)
+    return made.calls if isinstance(made, Act) else ()
 
 
 def _meant(value: JsonValue) -> JsonValue:

@@ -117,9 +117,12 @@ def effect_not_opened(case: Case) -> Finding | None:
 
 
 def done_on_another_branch(case: Case) -> Finding | None:
-    """A plan's effect happens once however often its thread is forked: on the next branch a person is asked."""
+    """An effect happens once however often its thread is forked: on the next branch a person is asked, whatever opens
+    it there and whatever text it has."""
     if case.contract.effect is not Effect.READ and case.slot is None and case.opened.here[case.call.tool]:
         return Ask("the effect of this plan was already done on another branch of the thread")
+    if case.repeats.elsewhere and not _begun(case, case.opened.unsettled | case.opened.untold):
+        return Ask("a call on another branch of the thread, or in a lap that was cut off, did the same")
     return None
 
 

@@ -204,9 +204,15 @@ def test_an_effect_is_opened_by_the_record_of_a_plan_lap(parts: Parts, laps: lis
 
 
 def claimed(
-    parts: Parts, key: str, tool: str, opened_by: str | None, thread: str = "T", arguments_digest: str = "d"
+    parts: Parts,
+    key: str,
+    tool: str,
+    opened_by: str | None,
+    thread: str = "T",
+    arguments: dict[str, JsonValue] | None = None,
 ) -> None:
     """An effect that some branch of the thread has begun."""
+    given: dict[str, JsonValue] = {"order": "B7", "amount": 9} if arguments is None else arguments
     claim = Claim(
         key=key,
         tenant="t1",
@@ -215,9 +221,9 @@ def claimed(
         ordinal=0,
         call_id="c0",
         tool=tool,
-        arguments_digest=arguments_digest,
+        arguments_digest=arguments_digest(tool, given),
         effect="write",
-        proposal_ref="art-p",
+        proposal_ref=parts.act(("c0", tool, given)),
         opened_by=opened_by,
     )
     parts.ledger.claim(claim, NOW)
@@ -255,15 +261,14 @@ def test_an_effect_of_a_plan_done_on_another_branch_asks_a_person(
 
 @pytest.mark.parametrize(
     ("closed_as", "rule"),
-    [(None, "earlier_call_unsettled"), ("unknown", "earlier_call_unsettled"), ("done", "write_opened")],
+    [(None, "earlier_call_unsettled"), ("unknown", "earlier_call_unsettled"), ("done", "done_on_another_branch")],
     ids=["its process died", "its tool did not say", "it was done"],
 )
-def test_a_call_that_was_begun_in_an_earlier_lap_asks_until_it_is_settled(
+def test_a_call_that_was_begun_where_this_branch_does_not_tell_it_asks(
     parts: Parts, closed_as: str | None, rule: str
 ) -> None:
     arguments: dict[str, JsonValue] = {"order": "A1", "amount": 5}
-    digest = arguments_digest("refund", arguments)
-    claimed(parts, "before", "refund", None, arguments_digest=digest)
+    claimed(parts, "before", "refund", None, arguments=arguments)
     if closed_as is not None:
         parts.ledger.close("before", closed_as, None)
     (verdict,) = Validating(parts).run(parts.act(("c1", "refund", arguments)), opened=["refund"])

@@ -281,7 +281,7 @@ def test_other_reasons_for_asking_are_written_before_anybody_is_asked(parts: Par
     before = waiting.say("approve")
     elsewhere = Claim(
         key="k", tenant="t1", thread="T", parent=waiting.head, ordinal=0, call_id="c1", tool="pay",
-        arguments_digest="d", effect="write", proposal_ref="art-p", opened_by=waiting.head, slot=0,
+        arguments_digest="d", effect="write", proposal_ref=waiting.calls, opened_by=waiting.head, slot=0,
     )  # fmt: skip
     parts.ledger.claim(elsewhere, NOW)
     asked = waiting.answered(before)

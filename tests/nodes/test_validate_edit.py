@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from nodes.validate.rules import judge
 from state.checks.binding import arguments_digest
@@ -158,9 +159,10 @@ def test_that_the_edited_call_was_begun_before_is_news_and_leaves_it_pending(par
     edit = waiting.say("edit", arguments={"vendor": "B", "amount": 5})
     done = waiting.answered(edit)
     assert isinstance(done, Allowed)
+    given: dict[str, JsonValue] = {"vendor": "B", "amount": 5}
     begun = Claim(
         key="another", tenant="t1", thread="T", parent="gone", ordinal=0, call_id="c0", tool="pay",
-        arguments_digest=arguments_digest("pay", {"vendor": "B", "amount": 5}), effect="write", proposal_ref="art-p",
+        arguments_digest=arguments_digest("pay", given), effect="write", proposal_ref=parts.act(("c0", "pay", given)),
         opened_by=None, slot=None,
     )  # fmt: skip
     parts.ledger.claim(begun, NOW)

@@ -1,6 +1,8 @@
 """What a call repeats: another effect of its turn, or what a person did not want (X3, H03)."""
 
+from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,14 +10,18 @@ from pydantic import JsonValue
 
 from nodes.validate.approval import approval_request, shown_to_person
 from nodes.validate.case import Ask, Deny
-from nodes.validate.repeats import Repeats, deed
+from nodes.validate.repeats import Deeds, Repeats, deed, done_elsewhere, repeats
 from nodes.validate.rules import arguments_invalid, judge
+from state.checks.binding import arguments_digest
+from state.contract import Effect
 from state.labels import Argument
+from state.ports import Claim, LedgerRow
+from state.record import DecisionRecord
 from state.verdict import Denied, NeedsApproval
 from state.work import LapOutcome
 from tests.desk import Desk
 from tests.fakes import NOW
-from tests.nodes.parts import Parts
+from tests.nodes.parts import Parts, observation
 from tests.nodes.test_validate_edit import Refunding
 from tests.nodes.validating import Validating, case
 
@@ -48,6 +54,70 @@ def test_a_plan_does_not_open_the_same_twice_where_that_costs(desk: Desk, terms:
     contract = desk.contracts["refund"].model_copy(update=terms)
     assert judge(case(desk, contract=contract))[0] == "write_opened"
     assert judge(case(desk, contract=contract, repeats=Repeats(done=True)))[0] == rule
+
+
+TO_A1: dict[str, JsonValue] = {"order": "A1", "amount": 50, "note": "July"}
+NOTED = {**AMOUNT, "note": Argument(role="title")}
+ELSEWHERE: dict[str, tuple[dict[str, Any], dict[str, JsonValue], bool]] = {
+    "another note": ({"arguments": NOTED}, {**TO_A1, "note": "again"}, True),
+    "another spelling": ({"arguments": NOTED}, {**TO_A1, "order": " a1 ", "amount": 50.0}, True),
+    "another amount": ({"arguments": NOTED}, {**TO_A1, "amount": 51}, False),
+    "another order": ({"arguments": NOTED}, {**TO_A1, "order": "A2"}, False),
+    "nothing that controls it, and the same": ({"arguments": {}, "resources": {}}, TO_A1, True),
+    "nothing that controls it, and another text": ({"arguments": {}, "resources": {}}, {**TO_A1, "note": "x"}, False),
+}
+
+
+@pytest.mark.parametrize(("terms", "given", "same"), ELSEWHERE.values(), ids=ELSEWHERE.keys())
+def test_the_ledger_tells_what_another_branch_did(
+    parts: Parts, terms: dict[str, Any], given: dict[str, JsonValue], same: bool
+) -> None:
+    contract = parts.desk.contracts["refund"].model_copy(update=terms)
+    row = claimed(parts, TO_A1)
+
+    def found(past: tuple[DecisionRecord, ...] = (), bound: str = "another", **claim: Any) -> bool:
+        rows = [row.model_copy(update={"claim": row.claim.model_copy(update=claim)})]
+        elsewhere = done_elsewhere(rows, past, {"refund": contract}, parts.get)
+        return repeats(contract, given, (), parts.get, Deeds(), elsewhere, bound).elsewhere
+
+    assert found() is same
+    assert found(bound="k") is False  # it is this very call
+    assert found(tool="pay") is False
+    assert found(arguments_digest="as a person edited it") is True
+    head = parts.filed(observations=(observation("c0", "refund", arguments_digest=row.claim.arguments_digest),))
+    here = parts.log.get("t1", "T", head)
+    assert found((here,)) is False
+    assert found((here.model_copy(update={"observations": ()}),)) is same
+    older = here.model_copy(update={"observations": (), "parent": head})
+    assert found((older,)) is False  # what was done before the oldest record that is looked at
+    assert found((older.model_copy(update={"at": NOW - timedelta(seconds=1)}),)) is same
+
+
+def claimed(parts: Parts, arguments: dict[str, JsonValue]) -> LedgerRow:
+    claim = Claim(
+        key="k", tenant="t1", thread="T", parent=None, ordinal=0, call_id="c0", tool="refund", effect="write",
+        arguments_digest=arguments_digest("refund", arguments), proposal_ref=parts.act(("c0", "refund", arguments)),
+    )  # fmt: skip
+    return LedgerRow(claim=claim, state="done", at=NOW, result_ref=None)
+
+
+def test_what_past_laps_proposed_is_read_once_for_a_decision(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many questions look at it, and however many calls stand in the proposal."""
+    waiting = Refunding(parts)
+    done = waiting.edited(amount=20)
+    seen = observation("c1", "refund", effect=Effect.WRITE, arguments_digest="as edited")
+    head = parts.filed(parent=waiting.head, proposal_ref=waiting.calls, verdicts=(done,), observations=(seen,), index=1)
+    now = parts.act(*((f"c{n}", "refund", {"order": "A1", "amount": n}) for n in range(3)))
+    taken: Counter[str] = Counter()
+    get = parts.artifacts.get
+
+    def counting(tenant: str, ref: str) -> str:
+        taken[ref] += 1
+        return get(tenant, ref)
+
+    monkeypatch.setattr(parts.artifacts, "get", counting)
+    Validating(parts).run(now, request=parts.request(parent=head), task=parts.task(laps_in_turn=2))
+    assert taken[waiting.calls] == 1
 
 
 def test_what_a_person_rejected_is_asked_for_again_with_another_text(parts: Parts) -> None:
