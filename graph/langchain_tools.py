@@ -14,6 +14,7 @@ from langsmith import tracing_context
 from pydantic import BaseModel, ValidationError
 from typing_extensions import Unpack
 
+from state.checks.hidden import unseen
 from state.checks.schema import SchemaRefused, check_closed, closed
 from state.contract import Effect, OutputField, ToolContract
 from state.tools import Result, Terms, Tool, ToolContext, ToolError, ToolFunction, untitled
@@ -45,12 +46,12 @@ def contracted(
     fails with the code `tool_exception`, arguments that its own validators refuse with `arguments_refused`; `failures`
     may say more of both. Text comes back as the field `text`, of `content_and_artifact` tools beside the artifact's
     fields; so do the elements of a list that are no objects. The name becomes lower case with underscores.
-    Raises ToolNotContracted for a name that cannot be mapped, for arguments that only a run could inject, and for a
-    schema of arguments that is open or not safe to check by.
+    Raises ToolNotContracted for a name that cannot be mapped, for a description with characters that nobody sees, for
+    arguments that only a run could inject, and for a schema of arguments that is open or not safe to check by.
     """
     contract = ToolContract(
         name=_named(lc_tool.name),
-        description=" ".join(lc_tool.description.strip().split("\n\n")[0].split()),
+        description=_described(lc_tool),
         effect=effect,
         parameters=_parameters(lc_tool),
         roles=roles,
@@ -80,6 +81,17 @@ def _named(name: str) -> str:
             "digits or underscores; give it one with `lc_tool.name = ...` before it is contracted"
         )
     return made
+
+
+def _described(lc_tool: BaseTool) -> str:
+    """The first paragraph of what the tool says of itself. The model reads it, so a reviewer must be able to."""
+    told = " ".join(lc_tool.description.strip().split("\n\n")[0].split())
+    if unseen(told):
+        raise ToolNotContracted(
+            f"got the LangChain tool {lc_tool.name!r:.80}, whose description holds characters that nobody sees; "
+            "allowed: a text as it is read; look at what the tool does, and set `lc_tool.description = ...`"
+        )
+    return told
 
 
 def _parameters(lc_tool: BaseTool) -> dict[str, Any]:

@@ -23,3 +23,16 @@ def canonical_json(value: BaseModel | JsonValue) -> bytes:
 def digest(value: BaseModel | JsonValue | bytes) -> str:
     """The sha256 of bytes, or of a value's canonical JSON, in hex."""
     return hashlib.sha256(value if isinstance(value, bytes) else canonical_json(value)).hexdigest()
+
+
+def one_number(value: JsonValue) -> JsonValue:
+    """A value in which 100.0 is 100, wherever it stands: JSON knows one kind of number."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case dict():
+            return {name: one_number(inner) for name, inner in value.items()}
+        case list():
+            return [one_number(inner) for inner in value]
+        case _:
+            return value

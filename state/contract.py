@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from state.canonical import digest
+from state.checks.hidden import unseen
 from state.checks.schema import check_closed, check_schema
 from state.labels import Argument, Label, Opens
 from state.stated import FactName
@@ -64,6 +65,12 @@ def _closed(schema: Schema) -> Schema:
 def _alone(schema: Schema | None) -> Schema | None:
     check_schema(schema or {}, root={})
     return schema
+
+
+def _seen(text: str) -> str:
+    if unseen(text):
+        raise ValueError("got a description with characters that nobody sees; allowed: a text as it is read")
+    return text
 
 
 class OutputField(Value):
@@ -149,7 +156,7 @@ class ToolContract(Ruled):
     """All that code needs to know of a tool before calling it.
 
     `parameters` is a JSON schema whose objects are closed and whose references and patterns are safe to follow
-    (state.checks.schema): others may have written it.
+    (state.checks.schema): others may have written it. What nobody sees stands in no text of it, nor in the description.
     `resources` maps a parameter to the kind of resource whose id it holds; such an id must belong to the
     principal's tenant and be traceable to something the request showed (X4). `arguments` says what the parameters
     decide, and so which origins suffice for them; one that is not named there is payload. `opens_when`: the user's own
@@ -165,7 +172,7 @@ class ToolContract(Ruled):
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]{2,63}$")
-    description: str
+    description: Annotated[str, AfterValidator(_seen)]
     effect: Effect
     parameters: Annotated[Schema, AfterValidator(_closed)]
     roles: tuple[str, ...]

@@ -2,26 +2,14 @@
 
 from pydantic import JsonValue
 
-from state.canonical import digest
+from state.canonical import digest, one_number
 from state.contract import ToolContract
 from state.run import Scope
 
 
 def arguments_digest(tool: str, arguments: dict[str, JsonValue]) -> str:
     """Names a call by tool and arguments; repeats are recognised by it. 100.0 and 100 are one amount."""
-    return digest({"tool": tool, "arguments": _plain(arguments)})
-
-
-def _plain(value: JsonValue) -> JsonValue:
-    match value:
-        case float() if value.is_integer():
-            return int(value)
-        case dict():
-            return {name: _plain(inner) for name, inner in value.items()}
-        case list():
-            return [_plain(inner) for inner in value]
-        case _:
-            return value
+    return digest({"tool": tool, "arguments": one_number(arguments)})
 
 
 def call_digest(

@@ -18,6 +18,11 @@ def hidden_characters(text: str) -> int:
     return 0 if text.isascii() else len(_HIDDEN.findall(text))
 
 
+def unseen(text: str) -> bool:
+    """Whether a text holds invisible carriers, controls, or halves of characters."""
+    return _CONTROL.search(text) is not None or hidden_characters(text) > 0
+
+
 def visible(text: str) -> str:
     """The text as a request may show it: composed (NFC), without invisible carriers, controls and lone surrogates."""
     if text.isascii():

@@ -10,11 +10,13 @@ from functools import lru_cache
 from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker
-from jsonschema.exceptions import SchemaError
+from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema.validators import extend
 from pydantic import JsonValue
 from referencing import Registry
 
-from state.canonical import canonical_json
+from state.canonical import canonical_json, one_number
+from state.checks.hidden import unseen
 from state.checks.pattern import PatternRefused, check_pattern
 
 MOST_PARTS = 2_000  # with every reference followed: what a check of one value goes through at most
@@ -35,9 +37,22 @@ class SchemaRefused(ValueError):
     """A schema that no contract may have. The text says what was got, where, and what is allowed."""
 
 
+def _unique(_: object, wanted: bool, value: Any, __: object) -> Iterator[ValidationError]:
+    """`uniqueItems`, each item looked at once. The library compares each with each where they cannot be sorted."""
+    if wanted and isinstance(value, list):
+        found = {json.dumps(one_number(item), sort_keys=True, default=repr) for item in value}
+        if len(found) < len(value):
+            yield ValidationError("the items are not unique")
+
+
+_Validator: Any = extend(Draft202012Validator, {"uniqueItems": _unique})  # type: ignore[no-untyped-call]  # it has no types
+
+
 def validator(schema: Mapping[str, Any], formats: FormatChecker | None = None) -> Draft202012Validator:
-    """What checks values by a schema. It fetches nothing: a reference leads to the schema's own definitions."""
-    return Draft202012Validator(schema, registry=_NOWHERE, format_checker=formats)
+    """What checks values by a schema, in time that grows with them. It fetches nothing: a reference leads to the
+    schema's own definitions."""
+    made: Draft202012Validator = _Validator(schema, registry=_NOWHERE, format_checker=formats)
+    return made
 
 
 def closed(schema: Any) -> Any:
@@ -83,6 +98,8 @@ def _check_once(held: bytes) -> None:
 def _check(schema: Mapping[str, Any], root: Mapping[str, Any] | None) -> None:
     root = schema if root is None else root
     try:
+        for place in _unseen(schema, "#"):
+            raise SchemaRefused(f"got characters that nobody sees at {place:.200}; allowed: texts as they are read")
         Draft202012Validator.check_schema(schema)
         for number, (place, part) in enumerate(_parts(schema, root, "#", ())):
             if number >= MOST_PARTS:
@@ -107,6 +124,20 @@ def check_closed(schema: Mapping[str, Any]) -> None:
         raise SchemaRefused("got parameters that are no object; allowed: type object, with the properties of a call")
     if why := _open(schema, schema, "#"):
         raise SchemaRefused(why)
+
+
+def _unseen(value: Any, place: str) -> Iterator[str]:
+    """The places where a model would read what no reviewer sees: in names, notes, choices and defaults."""
+    match value:
+        case str() if unseen(value.replace("\r\n", "\n")):
+            yield place
+        case Mapping():
+            for name, inner in value.items():
+                yield from _unseen(str(name), f"the name of a part of {place}")
+                yield from _unseen(inner, f"{place}/{name}")
+        case list() | tuple():
+            for number, inner in enumerate(value):
+                yield from _unseen(inner, f"{place}/{number}")
 
 
 def _parts(schema: Any, root: Mapping[str, Any], place: str, within: tuple[str, ...]) -> Iterator[tuple[str, Any]]:

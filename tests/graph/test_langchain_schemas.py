@@ -15,6 +15,10 @@ from tests.graph.test_langchain_tools import reading
         ({"$ref": "http://127.0.0.1:9/schema.json"}, "got $ref 'http://127.0.0.1:9/schema.json' at #/properties/a"),
         ({"type": "object"}, "got an open object at #/properties/a"),
         ({"type": "string", "pattern": "^(a+)+$"}, "got pattern '^(a+)+$' at #/properties/a"),
+        (
+            {"type": "string", "description": "a\u200b"},
+            "got characters that nobody sees at #/properties/a/description",
+        ),
         ({"type": "strnig"}, "got no JSON schema (draft 2020-12): at #/properties/a/type"),
     ],
 )

@@ -1,5 +1,6 @@
 """Schemas of tools are closed, look nowhere else and end; others may have written them (S7, H18)."""
 
+import time
 from typing import Any
 
 import pytest
@@ -78,6 +79,21 @@ def test_a_closed_schema_is_taken_as_it_is(schema: dict[str, Any]) -> None:
             id="one that multiplies",
         ),
         pytest.param(parameters({"type": "strnig"}), "got no JSON schema", id="a type that is none"),
+        pytest.param(
+            parameters({**TEXT, "description": "a\u200bb"}),
+            "got characters that nobody sees at #/properties/a/description",
+            id="a hidden note",
+        ),
+        pytest.param(
+            parameters({"enum": ["a", "b\U000e0041"]}),
+            "got characters that nobody sees at #/properties/a/enum/1",
+            id="a hidden choice",
+        ),
+        pytest.param(
+            parameters(TEXT, **{"$defs": {"A\u202e": TEXT}}),
+            "got characters that nobody sees at the name of a part of #/$defs",
+            id="a hidden name",
+        ),
         pytest.param(parameters({**TEXT, "pattern": "(["}), "at #/properties/a", id="a pattern that is none"),
         pytest.param(parameters({**TEXT, "pattern": "^(a+)+$"}), "got pattern '^(a+)+$'", id="a pattern without end"),
     ],
@@ -100,6 +116,37 @@ def test_the_schema_of_a_result_is_as_safe_and_refers_to_nothing(schema: dict[st
 
 def test_what_a_result_may_hold_can_stay_open() -> None:
     assert OutputField(name="x", json_schema={"type": "object"}).json_schema == {"type": "object"}
+
+
+def test_a_description_that_nobody_sees_whole_makes_no_contract() -> None:
+    with pytest.raises(ValidationError, match="got a description with characters that nobody sees"):
+        ToolContract(
+            name="look", description="Look.\u2062", effect=Effect.READ, parameters=parameters(TEXT), roles=(), output=()
+        )
+
+
+@pytest.mark.parametrize(
+    ("value", "unique"),
+    [
+        ([], True),
+        ([1, "1", True, None, [1], {"a": 1}], True),
+        ([1, 1.0], False),
+        ([{"a": 1, "b": [2.0]}, {"b": [2], "a": 1}], False),
+        ([0, False, "", None], True),
+        ([1, "a", 1], False),
+    ],
+)
+def test_items_are_unique_as_json_tells_them_apart(value: list[Any], unique: bool) -> None:
+    assert validator({"uniqueItems": True}).is_valid(value) is unique
+    assert validator({"uniqueItems": False}).is_valid(value)
+
+
+def test_unique_items_are_told_in_time_that_grows_with_them() -> None:
+    """Items of two types cannot be sorted; the library would compare 200 million pairs."""
+    many: list[Any] = [[number, str(number)] if number % 2 else {"a": number} for number in range(20_000)]
+    began = time.process_time()
+    assert validator({"uniqueItems": True}).is_valid(many)
+    assert time.process_time() - began < 5
 
 
 def test_a_validator_fetches_nothing() -> None:
