@@ -1,4 +1,9 @@
-"""`python -m nodes.execute.child`: runs one isolated tool. It reads the call from its input and writes one line."""
+"""`python -m nodes.execute.child`: runs one isolated tool. It reads the call from its input and writes one line.
+
+On Linux it is two processes. The keeper runs nothing of the tool's: it stays the ancestor of whatever the tool begins,
+so that the agent finds it there whatever the tool does to itself. The worker, its child in a session of its own, runs
+the tool.
+"""
 
 import base64
 import ctypes
@@ -8,6 +13,7 @@ import os
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -19,15 +25,30 @@ from state.tools import SecretNotDeclared, Tool, ToolContext, ToolError, ToolFun
 _PDEATHSIG, _SUBREAPER = 1, 36  # prctl(2)
 
 
-def bound_to_parent() -> None:
-    """On Linux: die with the process that asked, and stay the ancestor of whatever is begun here, daemons too."""
+def keep() -> None:
+    """On Linux: become the worker of a keeper, who stays until the agent kills it, or dies with the agent."""
     if not sys.platform.startswith("linux"):
         return
     prctl = ctypes.CDLL(None).prctl
-    asked = os.getppid()
-    prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _die_with(os.getppid(), prctl)
     prctl(_SUBREAPER, 1, 0, 0, 0)
-    if os.getppid() != asked:  # it ended in between
+    keeper = os.getpid()
+    if os.fork() == 0:
+        _die_with(keeper, prctl)
+        os.setsid()  # a signal that the tool sends to its own group does not reach the keeper
+        return
+    for inherited in (0, 1):
+        os.close(inherited)  # where the worker dies, nobody else holds its answer open
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
+    # Nothing is left of what the tool began: there is nobody to keep.
+    os._exit(0)
+
+
+def _die_with(parent: int, prctl: Any) -> None:
+    prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it ended in between
         os._exit(1)
 
 
@@ -74,7 +95,7 @@ def _said(value: Any) -> str:
 
 def main() -> None:
     """Answer the one call on standard input. What the tool itself prints goes nowhere: the answer stands alone."""
-    bound_to_parent()
+    keep()
     told = os.dup(1)
     os.dup2(2, 1)
     answered = json.dumps(answer(json.load(sys.stdin)))

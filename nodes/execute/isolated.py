@@ -1,8 +1,12 @@
 """A call in a process of its own: one that runs out of its time is killed, with all that it began (L7).
 
-It is no sandbox: the process is the same user's, and may read and write what that user may. What it keeps apart are the
-environment, the folder, time and memory; what it began is found by its descent, which on Linux no daemon escapes. Where
-the agent itself is killed, Linux kills the process too, so that nobody runs the same effect beside it.
+It is no sandbox: the process is the same user's, and may read and write what that user may, and kill what that user may
+kill. What it keeps apart are the environment, the folder, time and memory.
+
+What it began is found by its descent. On Linux a keeper (nodes.execute.child) stays above it, so that a daemon is found
+too where the tool's own process is gone; a tool that kills its keeper on purpose frees what it began. Elsewhere what
+lost its parent and left its session is not found. Where the agent itself is killed, Linux kills keeper and tool, so
+that nobody runs the same effect beside it; what the tool began by then goes on.
 """
 
 import base64
@@ -30,6 +34,7 @@ CHILD = "nodes.execute.child"
 MOST_ANSWER_BYTES = 64_000_000
 _READ_BYTES = 1 << 16
 _ROUNDS = 10  # a killed one may have begun another just before
+_DYING_S, _LOOK_AGAIN_S = 0.2, 0.005
 
 
 class Killed(Exception):
@@ -113,15 +118,26 @@ def _end(pid: int) -> None:
         with suppress(psutil.NoSuchProcess):
             child.suspend()
         for _ in range(_ROUNDS):
-            begun = child.children(recursive=True)
+            begun = [one for one in child.children(recursive=True) if _runs(one)]
+            if not begun:
+                break
             for one in begun:
                 with suppress(psutil.NoSuchProcess):
                     one.kill()
-            if not psutil.wait_procs(begun, timeout=0.2)[1]:
-                break
+            until = time.monotonic() + _DYING_S
+            while any(map(_runs, begun)) and time.monotonic() < until:
+                time.sleep(_LOOK_AGAIN_S)
         child.kill()
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
+
+
+def _runs(one: psutil.Process) -> bool:
+    """Whether a process still runs. One that is over waits for its parent, which is stopped."""
+    try:
+        return bool(one.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _result(answered: bytes) -> Result:

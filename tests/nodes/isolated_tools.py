@@ -1,6 +1,8 @@
 """Tools that run in a process of their own: at the top of a module, where another process finds them by name."""
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -75,6 +77,33 @@ def daemon(context: ToolContext, *, order: str, amount: int = 0) -> dict[str, An
     subprocess.run([sys.executable, "-c", begin], env={}, check=True)
     time.sleep(60)
     return {"order": order}
+
+
+def _freed(order: str) -> None:
+    """A daemon, begun by a process that then lets nobody above it take in what it leaves."""
+    write = f"import time, pathlib; time.sleep(4); pathlib.Path({order!r}).touch()"
+    begin = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {write!r}], start_new_session=True)"
+    subprocess.run([sys.executable, "-c", begin], env={}, check=True)
+    ctypes.CDLL(None).prctl(36, 0, 0, 0, 0)
+
+
+def freeing(context: ToolContext, *, order: str, amount: int = 0) -> dict[str, Any]:
+    """A call that hangs, and takes in no orphans any more."""
+    _freed(order)
+    time.sleep(60)
+    return {"order": order}
+
+
+def fleeing(context: ToolContext, *, order: str, amount: int = 0) -> None:
+    """A call that ends beside its daemon, without a word."""
+    _freed(order)
+    os._exit(3)
+
+
+def killing(context: ToolContext, *, order: str, amount: int = 0) -> None:
+    """A call that kills its own process group beside its daemon."""
+    _freed(order)
+    os.killpg(0, signal.SIGKILL)
 
 
 def holding(context: ToolContext, *, order: str) -> dict[str, Any]:

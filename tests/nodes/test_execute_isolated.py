@@ -109,6 +109,20 @@ def test_a_call_that_hangs_is_killed_with_what_it_began(parts: Parts, tmp_path: 
     assert not touched.exists()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a daemon of a process that is gone is not found")
+def test_what_a_tool_began_is_killed_whatever_the_tool_did_to_itself(parts: Parts, tmp_path: Path) -> None:
+    """It lets go of its orphans, ends without a word, or kills its own group."""
+    tools = (isolated_tools.freeing, isolated_tools.fleeing, isolated_tools.killing)
+    for number, run in enumerate(tools):
+        arguments = {**REFUND, "order": str(tmp_path / run.__name__)}
+        parts.desk.replace("refund", run, isolated=True, timeout_s=1.5)
+        call = (f"c{number}", "refund", arguments)
+        (seen,) = executed(parts, parts.act(call), allowed(parts, "refund", arguments, call_id=call[0]))
+        assert seen.outcome == "unknown"
+    time.sleep(4)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_function_that_another_process_cannot_find_is_no_isolated_tool(parts: Parts) -> None:
     def inner(context: Any, *, order: str) -> None: ...
 
