@@ -106,6 +106,7 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             meter=PolicyMeter(ports.quotas, domain.policies),
             waiting=ports.waiting,
             terms=ports.terms,
+            secrets=ports.secrets,
         ),
         make_validate(
             artifacts=ports.artifacts,

@@ -120,7 +120,8 @@ class Attempt(Value):
     """One model call of a decision, as the record keeps it (M2). `manifest_ref` is what its request was made from.
 
     `counted_tokens` is our own count of the request, beside the server's in `usage`; `cost` what it cost by the user's
-    prices, null where nothing was reported or no price is known. Records of the first releases have neither.
+    prices, null where nothing was reported or no price is known. Records of the first releases have neither. `masked`:
+    the proposal held a secret, or what looks like one, and was stored without it.
     """
 
     manifest_ref: str
@@ -131,6 +132,7 @@ class Attempt(Value):
     outcome: AttemptOutcome
     counted_tokens: int | None = Field(default=None, exclude_if=lambda counted: counted is None)
     cost: float | None = Field(default=None, exclude_if=lambda cost: cost is None)
+    masked: bool = Field(default=False, exclude_if=lambda masked: not masked)
 
     @property
     def difference_tokens(self) -> int | None:

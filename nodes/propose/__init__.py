@@ -13,7 +13,7 @@ from state.asking import CallTerms, Waiting
 from state.checks.quote import quoted
 from state.context import ContextManifest, Kind, Packed, Trust
 from state.node import Node
-from state.ports import Artifacts, Model, TokenCounter
+from state.ports import Artifacts, Model, Secrets, TokenCounter
 from state.render import render
 from state.request import Attempt, ModelError, Reply, Request
 from state.run import RequestContext, Scope
@@ -55,6 +55,7 @@ def make_propose(
     meter: Meter,
     waiting: Waiting,
     terms: CallTerms,
+    secrets: Secrets,
 ) -> Node:
     """The propose node, sync and async: waiting on the model holds no thread in the async form."""
 
@@ -81,6 +82,7 @@ def make_propose(
             manifest_ref=ready.ref,
             rendered=render(ready.manifest.items, ready.texts.__getitem__, ready.manifest.settings),
             quote=lambda arguments: quoted(arguments, turns),
+            masked=secrets.masked,
             model=model.name,
             spending=Spending(
                 tokens=tokens,
@@ -125,7 +127,9 @@ def make_propose(
                 await asyncio.to_thread(attempts.heard, heard)
         return await asyncio.to_thread(ended, scope, attempts)
 
-    return Node("propose", Reads, Writes, run, arun, ports=("model", "artifacts", "tokens", "meter", "waiting"))
+    return Node(
+        "propose", Reads, Writes, run, arun, ports=("model", "artifacts", "tokens", "meter", "waiting", "secrets")
+    )
 
 
 def _asked(model: Model, request: Request) -> Reply | ModelError:

@@ -1,17 +1,19 @@
 """The attempts of one decision at a proposal: what is asked next, and what came of it. Sync and async share it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nodes.propose.again import again, first_mode
 from nodes.propose.parse import NoProposal, Quoting, parse
 from nodes.propose.spending import Spending
 from state.asking import CallTerms, asked
+from state.checks.secret import concealed
 from state.request import Attempt, AttemptOutcome, Mode, ModelError, Reply, Request
-from state.work import Decision, Proposal
+from state.work import PROPOSAL, Decision, Proposal
 
 
 class Attempts:
-    """Attempts from one manifest. `made` are those of the whole decision, `proposal` what the last one brought.
+    """Attempts from one manifest. `made` are those of the whole decision, `proposal` what the last one brought, without
+    the secrets that stood in any part of it: it is about to be stored.
 
     `request` is what to ask next, after `after_s` seconds; None once there is nothing more to ask.
     """
@@ -24,12 +26,14 @@ class Attempts:
         manifest_ref: str,
         rendered: Request,
         quote: Quoting,
+        masked: Callable[[str], str],
         model: str,
         spending: Spending,
         before: Sequence[Attempt],
     ) -> None:
         self._terms, self._decision, self._quote, self._model = terms, decision, quote, model
         self._manifest_ref, self._rendered, self._spending = manifest_ref, rendered, spending
+        self._masked, self._held_secret = masked, False
         self._waited_s = 0.0
         self.made = tuple(before)
         self.proposal: Proposal | None = None
@@ -71,6 +75,7 @@ class Attempts:
             outcome=outcome,
             counted_tokens=self._spending.counted_tokens,
             cost=cost,
+            masked=self._held_secret,
         )
         self.made = (*self.made, attempt)
 
@@ -81,7 +86,11 @@ class Attempts:
         if isinstance(reply, ModelError):
             return reply.outcome
         try:
-            self.proposal = parse(reply, self._decision, self._quote, self._mode)
+            found = parse(reply, self._decision, self._quote, self._mode)
         except NoProposal as none:
             return none.outcome
+        said = found.model_dump(mode="json")
+        told = concealed(said, self._masked)
+        self._held_secret = told != said
+        self.proposal = PROPOSAL.validate_python(told) if self._held_secret else found
         return AttemptOutcome(name="proposal")

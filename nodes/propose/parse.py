@@ -11,6 +11,7 @@ from state.checks.depth import not_carried
 from state.request import AttemptOutcome, Mode, RawCall, Reply
 from state.work import MOST_CALLS, PROPOSAL, Act, Decision, Form, Proposal, ToolCall
 
+_LONGEST_NAME = 64
 _FORMS = frozenset(form.value for form in Form)
 
 
@@ -79,7 +80,9 @@ def _calls(calls: Sequence[RawCall], decision: Decision, quote: Quoting) -> tupl
     for ordinal, call in enumerate(calls):
         call_id = f"call-{decision.index}-{ordinal}"
         try:
-            tool = call.name.encode(errors="replace").decode()[:64]
+            tool = call.name.encode(errors="replace").decode()
+            if len(tool) > _LONGEST_NAME:
+                tool = f"a name of {len(tool)} characters"  # cut, it might be a secret that nothing knows any more
             made.append(ToolCall(call_id=call_id, tool=tool, arguments=quote(_arguments(call))))
         except (ValueError, RecursionError):
             raise _no("wrong_schema", "a call's arguments have a shape that is not allowed") from None

@@ -24,7 +24,7 @@ from nodes.validate.opened import Opened, opened_effects
 from nodes.validate.provenance import Past, disputes, past_of, rows_of, seen_whole, shows_values
 from nodes.validate.repeats import Elsewhere, done_elsewhere, repeats
 from nodes.validate.rules import judge
-from nodes.validate.secret import secret_verdict
+from nodes.validate.secret import masked_verdicts, secret_verdict
 from state.checks.binding import arguments_digest, call_digest
 from state.checks.known import Row
 from state.checks.origin import Shown
@@ -37,6 +37,7 @@ from state.node import Node
 from state.policy import Policy, effective
 from state.ports import Artifacts, Clock, DecisionLog, Ledger, Quotas, Secrets
 from state.record import DecisionRecord
+from state.request import Attempt
 from state.run import Edited, RequestContext, Scope
 from state.task import TaskState
 from state.tools import Observation
@@ -46,13 +47,14 @@ from state.work import PROPOSAL, Act, Answer, Clarify, Decision, DecisionKind, E
 
 
 class Reads(Value):
-    """The lap's request, decision, proposal, manifest, the task, and the verdicts so far."""
+    """The lap's request, decision, proposal and the attempts at it, manifest, the task, and the verdicts so far."""
 
     request: RequestContext
     decision: Decision
     proposal: str
     manifest: Packed
     task: TaskState
+    attempts: tuple[Attempt, ...] | None = None
     verdicts: tuple[Verdict, ...] | None = None
 
 
@@ -104,6 +106,9 @@ def make_validate(
         now = clock.now()
         policy = effective(policies, now)
         proposal = PROPOSAL.validate_json(artifacts.get(scope.tenant, reads.proposal))
+        closing = reads.decision.kind is DecisionKind.CLOSE
+        if not closing and reads.attempts and reads.attempts[-1].masked:
+            return masked_verdicts(proposal, policy)
         match proposal:
             case Act(calls=calls):
                 manifest = _manifest(reads, scope)
@@ -125,7 +130,7 @@ def make_validate(
                 if pending:
                     return _answered(reads, pending, cases, scope, policy)
                 return tuple(_first(call, cases[call.call_id], policy, now) for call in calls)
-            case Answer() | Clarify() | Escalate() if reads.decision.kind is not DecisionKind.CLOSE and (
+            case Answer() | Clarify() | Escalate() if not closing and (
                 held := secret_verdict(proposal, secrets.masked, policy)
             ):
                 return (held,)

@@ -23,8 +23,8 @@ from nodes.validate.origins import (
     settled_by_person,
     untrusted_origin,
 )
-from nodes.validate.secret import holds_secret
 from state.checks.schema import validator
+from state.checks.secret import holds_secret
 from state.contract import Effect
 
 

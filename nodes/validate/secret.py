@@ -1,25 +1,13 @@
 """What holds a secret, or what looks like one, is neither said nor given to a tool (X7, X8)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from pydantic import JsonValue
-
+from state.checks.secret import holds_secret
 from state.policy import Policy
 from state.verdict import ANSWER, Denied
-from state.work import Answer, Clarify, Escalate
+from state.work import Act, Answer, Clarify, Escalate, Form, Plan, Proposal
 
-
-def holds_secret(value: JsonValue, masked: Callable[[str], str]) -> bool:
-    """Whether masking would change a text in it: a known secret, or what looks like one, names of fields included."""
-    match value:
-        case str():
-            return masked(value) != value
-        case Mapping():
-            return any(holds_secret(each, masked) for pair in value.items() for each in pair)
-        case list():
-            return any(holds_secret(each, masked) for each in value)
-        case _:
-            return False
+_SAID = "what is to be said holds a secret, or what looks like one"
 
 
 def secret_verdict(said: Answer | Clarify | Escalate, masked: Callable[[str], str], policy: Policy) -> Denied | None:
@@ -27,7 +15,26 @@ def secret_verdict(said: Answer | Clarify | Escalate, masked: Callable[[str], st
 
     Code's own closing words are not asked about: they repeat results, which were masked before they were stored.
     """
-    if not holds_secret(said.model_dump(mode="json", exclude={"type", "citations"}), masked):
+    if not holds_secret(said.model_dump(mode="json", exclude={"type"}), masked):
         return None
-    reason = "what is to be said holds a secret, or what looks like one"
-    return Denied(call_id=ANSWER, rule="answer_holds_secret", reason=reason, policy_version=policy.version)
+    return _denied(ANSWER, "answer_holds_secret", _SAID, policy)
+
+
+def masked_verdicts(proposal: Proposal, policy: Policy) -> tuple[Denied, ...]:
+    """The verdicts on a proposal that was masked before it was stored: it is not what the model proposed. A search
+    asks for what is left of its words."""
+    match proposal:
+        case Act(calls=calls):
+            reason = "the proposal held a secret, or what looks like one, which was masked"
+            return tuple(_denied(call.call_id, "secret_in_arguments", reason, policy) for call in calls)
+        case Answer() | Clarify() | Escalate():
+            return (_denied(ANSWER, "answer_holds_secret", _SAID, policy),)
+        case Plan():
+            reason = "the plan held a secret, or what looks like one, which was masked"
+            return (_denied(Form.PLAN.value, "plan_holds_secret", reason, policy),)
+        case _:
+            return ()
+
+
+def _denied(call_id: str, rule: str, reason: str, policy: Policy) -> Denied:
+    return Denied(call_id=call_id, rule=rule, reason=reason, policy_version=policy.version)

@@ -49,6 +49,7 @@ def propose_node(
         meter=PolicyMeter(parts.quotas, [parts.policy]),
         waiting=waiting or FakeWaiting(),
         terms=terms or CallTerms(),
+        secrets=parts.secrets,
     )
 
 

@@ -34,7 +34,9 @@ TOO_MANY = reply(*[("c", "refund", {})] * (MOST_CALLS + 1))
         pytest.param(reply(("c1\n<b>", "refund", {})), ONE, id="an id of more words"),
         pytest.param(reply(("c" * 65, "refund", {})), ONE, id="an id too long"),
         pytest.param(reply(*[("c", "refund", {})] * MOST_CALLS), MOST, id="as many calls as may be"),
-        pytest.param(reply(("c1", "x" * 99, {})), act(("call-3-0", "x" * 64, {})), id="a name too long"),
+        pytest.param(
+            reply(("c1", "x" * 99, {})), act(("call-3-0", "a name of 99 characters", {})), id="a name too long"
+        ),
         pytest.param(reply(("c1", "re\ud83dfund", {})), act(("call-3-0", "re?fund", {})), id="half a character"),
         pytest.param(
             reply(("c1", "answer", ANSWER)), Answer(text="Done.", citations=(Citation(source="s"),)), id="answer"

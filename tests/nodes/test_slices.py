@@ -33,7 +33,7 @@ SEES = {
     "retrieve": {"request", "decision", "task"},
     "pack": {"request", "decision", "task", "candidates", "attempts"},
     "propose": {"request", "decision", "manifest", "attempts"},
-    "validate": {"request", "decision", "proposal", "manifest", "task", "verdicts"},
+    "validate": {"request", "decision", "proposal", "manifest", "task", "attempts", "verdicts"},
     "execute": {"request", "decision", "proposal", "verdicts"},
     "log": {
         "messages",

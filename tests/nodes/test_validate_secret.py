@@ -3,7 +3,7 @@
 import pytest
 from pydantic import JsonValue
 
-from nodes.validate.secret import holds_secret
+from state.checks.secret import holds_secret
 from state.verdict import Denied, NeedsApproval
 from state.work import Answer, Clarify, Escalate
 from tests.fakes import FakeSecrets

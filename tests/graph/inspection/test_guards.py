@@ -1,5 +1,6 @@
 """Guards (X8): the checks of a decision by group, on the real graph; nothing but what was filed is read."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from graph.models.offline import OfflineReader
 from state.request import RawCall, Reply, Request
 from state.work import Status
 from tests.graph.conftest import OpenApp, on_both_engines
+from tests.graph.stored_bytes import stored, stored_on_server
 
 QUESTION = "Why is my API key not working?"
 PERSONAL = f"{QUESTION} My card is 4111 1111 1111 1111, or write to bea@example.com."
@@ -100,6 +102,25 @@ def test_a_secret_is_not_said_and_the_loop_goes_on(
         assert secret not in result.model_dump_json()
     refused = [one for one in guards(app, "t", 0, as_="ana@acme").output if one.outcome == "refused"]
     assert refused == [Guard(check="answer_holds_secret", subject="answer", outcome="refused")]
+
+
+@on_both_engines
+def test_no_store_has_a_secret_that_a_model_said(
+    start: OpenApp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, database_url: str | None
+) -> None:
+    """As a tool's name, an argument's, a goal, a citation, an answer: in one run, lap by lap."""
+    monkeypatch.setenv("EXPEDIENTE_TOOL_SECRET_BILLING_API", SECRET)
+    said = (
+        (SECRET, "{}"),
+        ("search_incidents", f'{{"{SECRET}": 1}}'),
+        ("plan", f'{{"goal": "{SECRET}"}}'),
+        ("answer", f'{{"text": "Yes.", "citations": [{{"source": "{SECRET}"}}]}}'),
+        ("answer", f'{{"text": "Use {SECRET}."}}'),
+    )
+    start(model=SaysFirst(*said)).ask(QUESTION, as_="ana@acme", thread="t")
+    everything = [*stored(tmp_path), *(stored_on_server(database_url) if database_url else ())]
+    assert len(everything) > 20
+    assert [where for where, content in everything if SECRET.encode() in content] == []
 
 
 @on_both_engines
