@@ -18,6 +18,7 @@ CURRENT = Policy(
     max_decisions=8,
     approver_roles=(ADMIN, SUPERVISOR),
     self_approval=True,
+    link_hosts=("api.example.com", "servicio.example"),
     retention=Retention(conversation_days=CONVERSATION_DAYS, memory_days=MEMORY_DAYS),
     values={
         "credit_limit": 50,

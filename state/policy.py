@@ -35,7 +35,9 @@ class Policy(Ruled):
     request's budget that this turn's older results may take (C6), `strategy` how the budget is divided (B3):
     `nodes.pack.strategy` has the names. After `event_ttl_s` an event is no news (S3). `best_evidence` says where among
     the evidence the best stands: `last` is beside the decision (B4). `half_life_days` says by kind of source (`memory`,
-    `runbook` for `runbook/api-keys@v7`) after how many days a candidate is worth half; others do not age."""
+    `runbook` for `runbook/api-keys@v7`) after how many days a candidate is worth half; others do not age. `link_hosts`
+    are the hosts to which an answer may link where a text that the request shows has the link, whoever wrote it: other
+    links come from the user or from a trusted field."""
 
     version: str
     effective_from: AwareDatetime
@@ -53,6 +55,7 @@ class Policy(Ruled):
     best_evidence: Literal["first", "last"] = "first"
     # Not written where empty: the address of a policy that has none is the one it had before there were any.
     half_life_days: dict[str, Annotated[float, Field(gt=0)]] = Field(default={}, exclude_if=lambda given: not given)
+    link_hosts: tuple[str, ...] = Field(default=(), exclude_if=lambda given: not given)
     retention: Retention = Retention()
     model_limits: ModelLimits = ModelLimits()
     values: dict[str, int | float | str | bool] = {}

@@ -121,7 +121,8 @@ class Attempt(Value):
 
     `counted_tokens` is our own count of the request, beside the server's in `usage`; `cost` what it cost by the user's
     prices, null where nothing was reported or no price is known. Records of the first releases have neither. `masked`:
-    the proposal held a secret, or what looks like one, and was stored without it.
+    the proposal held a secret, or what looks like one, and was stored without it; `taken_out` characters that nobody
+    sees were taken out of what it says (X9).
     """
 
     manifest_ref: str
@@ -133,6 +134,7 @@ class Attempt(Value):
     counted_tokens: int | None = Field(default=None, exclude_if=lambda counted: counted is None)
     cost: float | None = Field(default=None, exclude_if=lambda cost: cost is None)
     masked: bool = Field(default=False, exclude_if=lambda masked: not masked)
+    taken_out: int = Field(default=0, exclude_if=lambda taken_out: not taken_out)
 
     @property
     def difference_tokens(self) -> int | None:

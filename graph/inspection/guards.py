@@ -134,6 +134,8 @@ def _output(decision: DecisionShown) -> Iterator[Guard]:
         name = attempt.outcome.name
         if name == "proposal":
             yield Guard(check="schema", subject=f"attempt {number}", outcome="passed")
+            if attempt.taken_out:
+                yield Guard(check=_HIDDEN, subject=f"attempt {number}", outcome="flagged", count=attempt.taken_out)
         elif name not in _NO_REPLY:
             yield Guard(check=name, subject=f"attempt {number}", outcome="refused")
     kind = (decision.proposal or {}).get("type")
@@ -144,6 +146,8 @@ def _output(decision: DecisionShown) -> Iterator[Guard]:
     rules = {one.rule for one in denied}
     if "answer_holds_secret" not in rules:
         yield Guard(check="secrets", subject=ANSWER, outcome="passed")
+    if not rules & {"answer_holds_secret", "answer_links_elsewhere"}:
+        yield Guard(check="links", subject=ANSWER, outcome="passed")
         if kind == "answer" and not rules:
             yield Guard(check="citations", subject=ANSWER, outcome="passed")
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Sequence
 
+from pydantic import ValidationError
+
 from nodes.propose.again import again, first_mode
 from nodes.propose.parse import NoProposal, Quoting, parse
 from nodes.propose.spending import Spending
 from state.asking import CallTerms, asked
+from state.checks.hidden import without_unseen
 from state.checks.secret import concealed
 from state.request import Attempt, AttemptOutcome, Mode, ModelError, Reply, Request
-from state.work import PROPOSAL, Decision, Proposal
+from state.work import PROPOSAL, Act, Decision, Proposal
 
 
 class Attempts:
@@ -33,7 +36,7 @@ class Attempts:
     ) -> None:
         self._terms, self._decision, self._quote, self._model = terms, decision, quote, model
         self._manifest_ref, self._rendered, self._spending = manifest_ref, rendered, spending
-        self._masked, self._held_secret = masked, False
+        self._masked, self._held_secret, self._taken_out = masked, False, 0
         self._waited_s = 0.0
         self.made = tuple(before)
         self.proposal: Proposal | None = None
@@ -76,21 +79,31 @@ class Attempts:
             counted_tokens=self._spending.counted_tokens,
             cost=cost,
             masked=self._held_secret,
+            taken_out=self._taken_out,
         )
         self.made = (*self.made, attempt)
 
     def _next_request(self) -> Request:
         return asked(self._rendered, self._mode, self.made, self._manifest_ref)
 
+    def _storable(self, found: Proposal) -> Proposal:
+        """The proposal as it is stored and judged: no secrets in it, and in words that are to be read nothing that
+        nobody sees. What a tool is given stays as it was proposed: there the rules decide. Raises ValidationError where
+        nothing is left of a text."""
+        said = found.model_dump(mode="json")
+        seen, taken_out = (said, 0) if isinstance(found, Act) else without_unseen(said)
+        told = concealed(seen, self._masked)
+        made = found if told == said else PROPOSAL.validate_python(told)
+        self._held_secret, self._taken_out = told != seen, taken_out
+        return made
+
     def _judged(self, reply: Reply | ModelError) -> AttemptOutcome:
         if isinstance(reply, ModelError):
             return reply.outcome
         try:
-            found = parse(reply, self._decision, self._quote, self._mode)
+            self.proposal = self._storable(parse(reply, self._decision, self._quote, self._mode))
         except NoProposal as none:
             return none.outcome
-        said = found.model_dump(mode="json")
-        told = concealed(said, self._masked)
-        self._held_secret = told != said
-        self.proposal = PROPOSAL.validate_python(told) if self._held_secret else found
+        except ValidationError:
+            return AttemptOutcome(name="wrong_schema", detail="a text of the form has no character that anybody sees")
         return AttemptOutcome(name="proposal")

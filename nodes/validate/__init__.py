@@ -24,13 +24,14 @@ from nodes.validate.opened import Opened, opened_effects
 from nodes.validate.provenance import Past, disputes, past_of, rows_of, seen_whole, shows_values
 from nodes.validate.repeats import Elsewhere, done_elsewhere, repeats
 from nodes.validate.rules import judge
+from nodes.validate.said import link_verdict
 from nodes.validate.secret import masked_verdicts, secret_verdict
 from state.checks.binding import arguments_digest, call_digest
 from state.checks.known import Row
 from state.checks.origin import Shown
 from state.checks.quote import unquoted
 from state.checks.rates import bounds
-from state.context import ContextManifest, Packed
+from state.context import ContextItem, ContextManifest, Packed
 from state.contract import Effect, ToolContract
 from state.domain import Holds, Owns
 from state.node import Node
@@ -130,9 +131,7 @@ def make_validate(
                 if pending:
                     return _answered(reads, pending, cases, scope, policy)
                 return tuple(_first(call, cases[call.call_id], policy, now) for call in calls)
-            case Answer() | Clarify() | Escalate() if not closing and (
-                held := secret_verdict(proposal, secrets.masked, policy)
-            ):
+            case Answer() | Clarify() | Escalate() if not closing and (held := _unsaid(proposal, reads, scope, policy)):
                 return (held,)
             case Answer():
                 return (answer_verdict(proposal, _manifest(reads, scope).items, reads.decision, policy),)
@@ -140,6 +139,15 @@ def make_validate(
                 return (plan_verdict(proposal, reads.decision, reads.task.steps, contracts, scope, policy),)
             case _:
                 return ()
+
+    def _unsaid(said: Answer | Clarify | Escalate, reads: Reads, scope: Scope, policy: Policy) -> Denied | None:
+        """Why something is not said, whatever it cites. Code's own closing words are not asked about."""
+
+        def request() -> tuple[Sequence[ContextItem], Sequence[Shown]]:
+            manifest = _manifest(reads, scope)
+            return manifest.items, _shown(manifest, scope)
+
+        return secret_verdict(said, secrets.masked, policy) or link_verdict(said, request, policy)
 
     def _manifest(reads: Reads, scope: Scope) -> ContextManifest:
         if reads.manifest.ref is None:

@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from pydantic import JsonValue
+
 # Tag characters, variation selectors beyond the emoji's, zero-width space, byte order mark, soft hyphen, fillers,
 # invisible operators, bidirectional overrides, isolates and annotations. Joiners and direction marks (U+200C-U+200F)
 # stay: Persian, Hebrew and emoji need them.
@@ -21,6 +23,22 @@ def hidden_characters(text: str) -> int:
 def unseen(text: str) -> bool:
     """Whether a text holds invisible carriers, controls, or halves of characters."""
     return _CONTROL.search(text) is not None or hidden_characters(text) > 0
+
+
+def without_unseen(value: JsonValue) -> tuple[JsonValue, int]:
+    """The value with no invisible carriers, controls and lone surrogates in its texts, and how many there were."""
+    match value:
+        case str():
+            left = _CONTROL.sub("", value if value.isascii() else _HIDDEN.sub("", value))
+            return left, len(value) - len(left)
+        case list():
+            parts = [without_unseen(inner) for inner in value]
+            return [left for left, _ in parts], sum(count for _, count in parts)
+        case dict():
+            named = {name: without_unseen(inner) for name, inner in value.items()}
+            return {name: left for name, (left, _) in named.items()}, sum(count for _, count in named.values())
+        case _:
+            return value, 0
 
 
 def visible(text: str) -> str:

@@ -22,6 +22,14 @@ _URL = re.compile(
     rf"|(?<![\w.-])(?:\d{{1,3}}(?:\.\d{{1,3}}){{3}}|localhost)(?::\d{{1,5}}|/){_END}",
     re.IGNORECASE,
 )
+# What markup makes a link of, or fetches, however it is written there.
+_MARKUP = re.compile(
+    r"\](?:\(\s*<?|:\s*<?)(?P<target>[^\s)>]+)"
+    r"|\b(?:href|src|srcset|action|formaction|data|poster|background|cite|ping)\s*=\s*[\"']?(?P<value>[^\s\"'>]+)"
+    r"|\burl\(\s*[\"']?(?P<style>[^\s\"')]+)",
+    re.IGNORECASE,
+)
+_BARE = re.compile(rf"(?!www\.)(?:{_LABEL}\.){{1,8}}(?!xn--)[^\W\d_]{{2,24}}", re.IGNORECASE)
 _PARTS = re.compile(r"(?:(?P<scheme>[a-z][a-z0-9+.-]*):[/\\]{2})?(?P<host>[^/\\?#]*)(?P<rest>.*)", re.I | re.S)
 _CLOSES = ".,;:!?'\")]}*_…»”’"
 _PAIRS = {")": "(", "]": "[", "}": "{"}
@@ -44,6 +52,22 @@ def address(url: str) -> str:
 def urls(text: str) -> frozenset[str]:
     """The addresses of web pages in a text, and what a browser would run or open in their place."""
     return frozenset(address(_closed(found[0])) for found in _URL.finditer(_seen(text)))
+
+
+@kept(most=16_384)
+def linked(text: str) -> frozenset[str]:
+    """The addresses in what is said to a user that a screen makes links of, or fetches by itself: URLs, with a path
+    also without a scheme, and all that markup points to. A name alone (`node.js`) is none until markup makes it one."""
+    seen = _seen(text)
+    closed = (_closed(found[0]) for found in _URL.finditer(seen))
+    written = {address(one) for one in closed if not _BARE.fullmatch(one)}
+    pointed = (one["target"] or one["value"] or one["style"] for one in _MARKUP.finditer(seen))
+    return frozenset(written | {address(one) for one in pointed if not one.startswith("#")})
+
+
+def host(link: str) -> str:
+    """The host of an address, without its port."""
+    return link.partition("://")[2].partition("/")[0] if "://" in link else re.split(r"[/?#\\:]", link)[0]
 
 
 def is_link(text: str) -> bool:

