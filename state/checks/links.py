@@ -29,7 +29,10 @@ _MARKUP = re.compile(
     r"|\burl\(\s*[\"']?(?P<style>[^\s\"')]+)",
     re.IGNORECASE,
 )
-_BARE = re.compile(rf"(?!www\.)(?:{_LABEL}\.){{1,8}}(?!xn--)[^\W\d_]{{2,24}}", re.IGNORECASE)
+# A name alone, and a range of addresses (`10.0.0.0/8`): no screen makes links of those.
+_BARE = re.compile(
+    rf"(?!www\.)(?:{_LABEL}\.){{1,8}}(?!xn--)[^\W\d_]{{2,24}}|\d{{1,3}}(?:\.\d{{1,3}}){{3}}/\d{{1,2}}", re.IGNORECASE
+)
 _PARTS = re.compile(r"(?:(?P<scheme>[a-z][a-z0-9+.-]*):[/\\]{2})?(?P<host>[^/\\?#]*)(?P<rest>.*)", re.I | re.S)
 _CLOSES = ".,;:!?'\")]}*_…»”’"
 _PAIRS = {")": "(", "]": "[", "}": "{"}
@@ -57,7 +60,8 @@ def urls(text: str) -> frozenset[str]:
 @kept(most=16_384)
 def linked(text: str) -> frozenset[str]:
     """The addresses in what is said to a user that a screen makes links of, or fetches by itself: URLs, with a path
-    also without a scheme, and all that markup points to. A name alone (`node.js`) is none until markup makes it one."""
+    also without a scheme, and all that markup points to. A name alone and a range of addresses are none until markup
+    makes them some."""
     seen = _seen(text)
     closed = (_closed(found[0]) for found in _URL.finditer(seen))
     written = {address(one) for one in closed if not _BARE.fullmatch(one)}

@@ -131,6 +131,8 @@ SAID: dict[str, tuple[str, bool]] = {
     "a host of the policy, with more": ("See https://status.example/now?d=A1", False),
     "one of our own blocks": ("Not done [verdict://0/answer].", True),
     "a source": ("See [the runbook](runbook/x@v1#top).", True),
+    "a range of addresses": ("Allow 203.0.113.0/24 and 10.0.0.0/8.", True),
+    "an address with a path": ("See 203.0.113.7/A1.", False),
     "names that look like one": ("Use node.js, e.g. v1.2 of settings.py.", True),
 }
 
