@@ -111,7 +111,7 @@ def _told(screen: Screen, stored: "Stored", junit: Path | None, html: Path | Non
     if html is not None:
         html.write_text(page(stored.run, summary, titled), encoding="utf-8")
     if screen.json_wanted:
-        screen.text(stored.model_dump_json(indent=1))
+        screen.text(stored.model_copy(update={"rules": summary.rules}).model_dump_json(indent=1))
     else:
         show(screen.out, stored.run.plan, summary, stored.run.waiting)
         for title, comparison in titled:

@@ -74,9 +74,11 @@ def read_baseline(file: Path) -> SuiteRun:
 
 
 class Stored(Value):
-    """What `--json` prints: the run, and each run with a part taken out beside how it compares."""
+    """What `--json` prints: the run with what each rule said over all cases (as Judged has it), and each run with a
+    part taken out beside how it compares."""
 
     run: SuiteRun
+    rules: dict[str, int] = {}
     ablations: tuple[tuple[SuiteRun, Comparison], ...] = ()
     against_baseline: Comparison | None = None
 

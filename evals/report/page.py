@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from evals.compare import Comparison, Difference
-from evals.report.table import HONEST, SHORT
+from evals.report.table import HONEST, SAID, SHORT, by_rule
 from evals.scores import Measure
 from evals.suite import SuiteRun
 from evals.summary import Summary
@@ -35,6 +35,8 @@ def page(run: SuiteRun, summary: Summary, comparisons: Sequence[tuple[str, Compa
         bars(summary),
         _slices(summary),
     ]
+    if summary.rules:
+        body += ["<h2>Verdicts by rule</h2>", _rules(summary)]
     for name, comparison in comparisons:
         body += [f"<h2>{escape(name)}</h2>", forest(comparison.differences), _changes(comparison)]
     body += ["<h2>Cases</h2>", _cases(run)]
@@ -94,6 +96,19 @@ def _slices(summary: Summary) -> str:
         cells = "".join(f'<td class="n">{_number(measure, row.means.get(measure))}</td>' for measure in SHORT)
         rows.append(f'<tr><td>{row.slice}</td><td class="n">{row.passed}/{row.cases}</td>{cells}</tr>')
     return f'<table><tr><th>slice</th><th class="n">pass</th>{heads}</tr>{"".join(rows)}</table>'
+
+
+def _rules(summary: Summary) -> str:
+    heads = "".join(f'<th class="n">{name}</th>' for name in SAID)
+    rows = (
+        f"<tr><td>{escape(rule)}</td>{''.join(_count(count) for count in counts)}</tr>"
+        for rule, counts in by_rule(summary)
+    )
+    return f"<table><tr><th>rule</th>{heads}</tr>{''.join(rows)}</table>"
+
+
+def _count(count: int) -> str:
+    return f'<td class="n">{f"{count:,}" if count else "–"}</td>'
 
 
 def _changes(comparison: Comparison) -> str:

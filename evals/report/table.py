@@ -23,13 +23,20 @@ SHORT = {
     Measure.EFFICIENCY: "tokens",
 }
 # What may become of what a rule looks at, and how often a person was asked meanwhile.
-_SAID = {"allowed": "allowed", "accepted": "accepted", "denied": "denied", "waits": "needs_approval", "asked": ASKED}
+SAID = {"allowed": "allowed", "accepted": "accepted", "denied": "denied", "waits": "needs_approval", "asked": ASKED}
 _SLICE = 12  # the longest name of a slice, and a blank
 # No model is measured here, and whoever reads a figure has to know.
 HONEST = {
     "offline": "offline is a deterministic reader, not an LLM: this measures assembly and gates, not a model's skill",
     HIJACKED: "hijacked is a reader that obeys all data: only isolation, action safety and recoverability decide",
 }
+
+
+def by_rule(summary: Summary) -> list[tuple[str, list[int]]]:
+    """How often each rule said each thing of SAID, the rule that spoke most first."""
+    rules = {name.partition(" ")[2] for name in summary.rules}
+    counts = [(rule, [summary.rules.get(f"{kind} {rule}", 0) for kind in SAID.values()]) for rule in rules]
+    return sorted(counts, key=lambda one: (-sum(one[1]), one[0]))
 
 
 def show(console: Console, plan: Plan, summary: Summary, waiting: Sequence[str]) -> None:
@@ -90,12 +97,10 @@ def _rules(summary: Summary) -> Table:
     """What the rules said of calls, answers and plans, the most frequent first."""
     table = Table(box=None, pad_edge=False)
     table.add_column("rule", no_wrap=True)
-    for name in _SAID:
+    for name in SAID:
         table.add_column(name, justify="right")
-    rules = sorted({name.partition(" ")[2] for name in summary.rules})
-    counts = {rule: [summary.rules.get(f"{kind} {rule}", 0) for kind in _SAID.values()] for rule in rules}
-    for rule in sorted(rules, key=lambda rule: (-sum(counts[rule]), rule)):
-        table.add_row(rule, *(f"{count:,}" if count else "–" for count in counts[rule]))
+    for rule, counts in by_rule(summary):
+        table.add_row(rule, *(f"{count:,}" if count else "–" for count in counts))
     return table
 
 

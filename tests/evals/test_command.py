@@ -46,6 +46,8 @@ def test_a_suite_that_holds_exits_0_and_says_what_was_measured(tmp_path: Path, f
     assert "1/1" in done.out
     assert "not an LLM" in " ".join(done.out.split())
     assert max(map(len, done.out.splitlines())) <= 80
+    (ruled,) = (line.split() for line in done.out.splitlines() if line.startswith("read_in_scope"))
+    assert ruled == ["read_in_scope", "1", "–", "–", "–", "–"]
 
 
 def test_a_failing_case_is_named_with_its_reason_and_exits_1(program: Program, folder: Path) -> None:
@@ -84,6 +86,11 @@ def test_an_ablation_is_compared_in_pairs_and_written_as_page_json_and_junit(pro
     assert tokens["difference"] < 0  # one item less
     page = html.read_text(encoding="utf-8")
     assert "<svg" in page
+    said = stored["rules"]
+    assert said == stored["run"]["results"][0]["judged"]["rules"]
+    assert said["allowed read_in_scope"] == 1
+    assert "<h2>Verdicts by rule</h2>" in page
+    assert '<tr><td>read_in_scope</td><td class="n">1</td><td class="n">–</td>' in page
     assert "without memory" in page
     assert "http" not in page  # nothing is fetched
     suite = fromstring(xml.read_text(encoding="utf-8"))
