@@ -147,7 +147,8 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     stack.callback(domain.close)
     check_domain(domain)
     secret = master_secret(settings)
-    database = open_database(settings.database, admit=partial(refuse_foreign, named, secret))
+    seal = HmacSeal(secret.keys("seal"))
+    database = open_database(settings.database, admit=partial(refuse_foreign, named, secret), seal=seal)
     stack.callback(database.close)
     claim_database(SqlMarks(database.everyday), named, secret)
     library = stack.enter_context(open_library(settings, given.pop("embedder", None)))
@@ -167,9 +168,9 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         "artifacts": lambda: SqlArtifacts(database.everyday, secret.keys("artifacts")),
         "log": lambda: SqlDecisionLog(database.everyday),
         "events": lambda: SqlEventQueue(database.everyday),
-        "ledger": lambda: SqlLedger(database.durable),
+        "ledger": lambda: SqlLedger(database.durable, seal),
         "quotas": lambda: SqlQuotas(database.everyday),
-        "seal": lambda: HmacSeal(secret.keys("seal")),
+        "seal": lambda: seal,
         "secrets": lambda: SettingsSecrets(settings.tool_secrets),
         "index": lambda: library.index,
         "lexical": lambda: library.lexical,
@@ -197,7 +198,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     forgetting = Forgetting(
         artifacts=SqlArtifacts(database.everyday, secret.keys("artifacts")),
         log=SqlDecisionLog(database.everyday),
-        ledger=SqlLedger(database.durable),
+        ledger=SqlLedger(database.durable, seal),
         events=SqlEventQueue(database.everyday),
         ownership=ownership,
         forgotten=forgotten,
@@ -279,6 +280,8 @@ def open_identity(settings: Settings) -> Identity:
     settings.make_home()
     clock = SystemClock()
     domain = load_domain(settings.domain, settings.home / "domain", clock)
-    admit = partial(refuse_foreign, settings.domain, master_secret(settings))
-    ownership = SqlOwnership(open_database(settings.database, admit=admit).everyday, clock)
+    secret = master_secret(settings)
+    admit = partial(refuse_foreign, settings.domain, secret)
+    database = open_database(settings.database, admit=admit, seal=HmacSeal(secret.keys("seal")))
+    ownership = SqlOwnership(database.everyday, clock)
     return Identity(domain, ownership, clock, None)

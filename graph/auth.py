@@ -11,6 +11,8 @@ from graph.app import open_identity
 from graph.approvals import make_approvals
 from graph.doorkeeper import Doorkeeper, make_auth
 from graph.masking import install, learn
+from graph.master_secret import master_secret
+from graph.seal import HmacSeal
 from graph.settings import Settings
 from graph.stores.engine import open_database
 from graph.stores.ledger import SqlLedger
@@ -21,5 +23,6 @@ settings = Settings.load()
 learn(settings.all_secrets)
 door = Doorkeeper(settings, open_identity(settings))
 auth = make_auth(door)
-database = open_database(settings.database)
-approvals = make_approvals(door, SqlLedger(database.durable), SqlDecisionLog(database.everyday))
+seal = HmacSeal(master_secret(settings).keys("seal"))
+database = open_database(settings.database, seal=seal)
+approvals = make_approvals(door, SqlLedger(database.durable, seal), SqlDecisionLog(database.everyday))

@@ -168,12 +168,13 @@ class Claimed(Value):
 
 
 class LedgerRow(Value):
-    """One effect as the ledger holds it."""
+    """One effect as the ledger holds it. `intact` says that the row is as the ledger wrote it."""
 
     claim: Claim
     state: str
     at: AwareDatetime
     result_ref: str | None
+    intact: bool = True
 
 
 class Ledger(Protocol):
@@ -182,6 +183,8 @@ class Ledger(Protocol):
     `claim` is fresh for exactly one caller of a key. States: open → done | unknown, unknown → done; done never
     changes; `begun` says that a key was ever claimed. Raises ClaimRefused for a key claimed for another effect, never
     claimed, or done otherwise.
+
+    `rows` and `claim` trust no thread of which a row is not as the ledger wrote it: they raise RecordDamaged.
     """
 
     def claim(self, claim: Claim, at: datetime) -> Claimed: ...
@@ -191,6 +194,10 @@ class Ledger(Protocol):
     def begun(self, key: str) -> bool: ...
 
     def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]: ...
+
+    def examined(self, tenant: str, thread: str) -> tuple[LedgerRow | None, ...]:
+        """The rows of a thread as they lie there, trusted or not; None for one that is none any more."""
+        ...
 
 
 class EventQueue(Protocol):

@@ -189,6 +189,9 @@ class FakeLedger:
     def begun(self, key: str) -> bool:
         return key in self.held
 
+    def examined(self, tenant: str, thread: str) -> tuple[LedgerRow | None, ...]:
+        return self.rows(tenant, thread)
+
     def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]:
         return tuple(row for row in self.held.values() if (row.claim.tenant, row.claim.thread) == (tenant, thread))
 

@@ -69,8 +69,8 @@ class Behind:
                 self.faults.append(Fault(record="", index=None, what=what, how=how))
 
     def look_at_effects(self, effects: Effects) -> None:
-        """At the row of every effect, and its result."""
-        self.faults += effects.unkept()
+        """At the row of every effect, its seal and its result."""
+        self.faults += (*effects.changed(), *effects.unkept())
         for wrong in effects.results(Bodies(self._artifacts, self._scope.tenant)):
             if isinstance(wrong, Fault):
                 self.faults.append(wrong)

@@ -47,6 +47,15 @@ class Effects:
                 if how is not None:
                     yield fault_of(name, record, f"the effect of {seen.call_id}", how)
 
+    def changed(self) -> Iterator[Fault]:
+        """The rows that are not as the ledger wrote them: no effect runs on their thread."""
+        for row in self._rows:
+            if not row.intact:
+                what = f"the ledger's row of {row.claim.call_id}"
+                how = "is not as it was written: no key of ours made its seal"
+                filed = [fault_of(name, record, what, how) for name, record in self._filing(row)]
+                yield filed[0] if filed else Fault(record="", index=None, what=what, how=how)
+
     def results(self, bodies: Bodies) -> Iterator[Fault | str]:
         """What is wrong with the results that the rows name; a text for each that was erased."""
         bodies.fetch(row.result_ref for row in self._rows if row.result_ref)

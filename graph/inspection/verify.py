@@ -13,7 +13,7 @@ from graph.inspection.chain import checkpoints, filed, missing, saver_of, unsoun
 from graph.inspection.effects import Effects
 from graph.inspection.fault import Fault
 from graph.stores.engine import batched
-from state.ports import LedgerRow, RecordDamaged
+from state.ports import LedgerRow
 from state.run import Scope
 from state.value import Value
 
@@ -92,8 +92,8 @@ def verify(app: App, thread: str, *, as_: str) -> Verification:
 
 
 def _rows(app: App, scope: Scope) -> tuple[tuple[LedgerRow, ...], tuple[Fault, ...]]:
-    try:
-        return app.ports.ledger.rows(scope.tenant, scope.thread), ()
-    except RecordDamaged:
-        how = "cannot be read: a row of it was changed after it was written"
-        return (), (Fault(record="", index=None, what="the ledger", how=how),)
+    found = app.ports.ledger.examined(scope.tenant, scope.thread)
+    rows = tuple(row for row in found if row is not None)
+    how = "cannot be read: it was changed after it was written"
+    spoilt = Fault(record="", index=None, what="a row of the ledger", how=how)
+    return rows, (spoilt,) * (len(found) - len(rows))

@@ -18,6 +18,7 @@ from sqlalchemy.schema import Table
 from graph.stores.migrations import Admit, bring_up_to_date, usable
 from graph.stores.unavailable import StoreUnavailable, driver_missing, server_unavailable, sqlite_unavailable
 from graph.stores.url import database_url, on_server, server_arguments, spelt
+from state.ports import Seal
 
 BUSY_TIMEOUT_S = 5.0
 # A node holds a connection for one statement, so few serve many runs; a server allows about a hundred in all.
@@ -45,11 +46,18 @@ class Database:
         self.durable.dispose()
 
 
-def open_database(target: Path | str, busy_timeout_s: float = BUSY_TIMEOUT_S, admit: Admit | None = None) -> Database:
+def open_database(
+    target: Path | str,
+    busy_timeout_s: float = BUSY_TIMEOUT_S,
+    admit: Admit | None = None,
+    seal: Seal | None = None,
+) -> Database:
     """Open a SQLite file (a path or `sqlite:///…`) or PostgreSQL (`postgresql://…`), its schema brought up to date.
 
     `admit` is given the marks of a database that has some, before anything in it is changed, and raises for one that
-    belongs to somebody else. Raises that; StoreUnavailable for a missing folder, a locked, read-only, damaged,
+    belongs to somebody else. `seal` seals the ledger of an earlier release, whose rows have none.
+
+    Raises what `admit` raises; StoreUnavailable for a missing folder, a locked, read-only, damaged,
     half-made or foreign database, or a server that does not answer; SchemaTooNew for a database of a later release.
     """
     url = database_url(target)
@@ -59,7 +67,7 @@ def open_database(target: Path | str, busy_timeout_s: float = BUSY_TIMEOUT_S, ad
         undone.callback(everyday.dispose)
         durable = _engine(url, where, "FULL", busy_timeout_s)
         undone.callback(durable.dispose)
-        _prepare(everyday, where, busy_timeout_s, admit)
+        _prepare(everyday, where, busy_timeout_s, admit, seal)
         undone.pop_all()
     return Database(everyday, durable)
 
@@ -159,13 +167,13 @@ def _translated(where: str, error: Exception) -> StoreUnavailable:
     return server_unavailable(where, original or error)
 
 
-def _prepare(engine: Engine, where: str, busy_timeout_s: float, admit: Admit | None) -> None:
+def _prepare(engine: Engine, where: str, busy_timeout_s: float, admit: Admit | None, seal: Seal | None) -> None:
     with engine.connect() as connection:
         usable(connection, where, admit)  # before anything is changed, the journal mode too
         if engine.dialect.name == "sqlite":
             _use_wal(connection, where, busy_timeout_s)
         with _exclusively(connection):
-            bring_up_to_date(connection, where, admit)
+            bring_up_to_date(connection, where, admit, seal)
 
 
 def _use_wal(connection: Connection, where: str, busy_timeout_s: float) -> None:

@@ -1,17 +1,25 @@
-"""The ledger of effects: a claim is committed before the call, closed after its result is stored (L7, H01)."""
+"""The ledger of effects: a claim is committed before the call, closed after its result is stored (L7, H01).
 
+A row decides whether an effect may run again, so each has a keyed seal over all that it says, made anew with each
+change. A row that was changed, made or moved by whoever can write the database and has not the key is seen wherever
+its thread's rows are read; one that was removed is missed by its record (graph.inspection).
+"""
+
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Engine, bindparam, select, update
+from sqlalchemy import Connection, Engine, RowMapping, String, bindparam, select, type_coerce, update
 
 from graph.stores.engine import insert_or_ignore
-from graph.stores.schema import claims
-from state.ports import Claim, Claimed, ClaimRefused, LedgerRow, RecordDamaged
+from graph.stores.schema import Utc, claims
+from state.ports import Claim, Claimed, ClaimRefused, LedgerRow, RecordDamaged, Seal
 
 _FIELDS = tuple(Claim.model_fields)
 # What a claim is about. Left out: its call id, since a model that is asked again may name the same call anew;
 # and its slot, which a verdict takes from what is free at that moment.
 _IDENTITY = tuple(name for name in _FIELDS if name not in ("call_id", "slot"))
+_SEALED = (*_FIELDS, "state", "at", "result_ref")
 
 
 class SqlLedger:
@@ -21,19 +29,22 @@ class SqlLedger:
     processes and machines need no lock between them.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, seal: Seal) -> None:
+        self._engine, self._seal = engine, seal
         own = claims.c
         self._claim = insert_or_ignore(engine, claims).on_conflict_do_nothing()
-        self._one = select(claims).where(own.key == bindparam("key"))
-        self._rows = (
-            select(claims).where(own.tenant == bindparam("tenant"), own.thread == bindparam("thread")).order_by(own.seq)
-        )
-        # An unknown effect may still be found done by reading back; a done one never changes.
+        # Times as they are written: what is none shows itself in its row, and not in all that are read with it.
+        held = select(*(own[name] for name in (*_FIELDS, "state", "result_ref", "seal")), type_coerce(own.at, String()))
+        self._one = held.where(own.key == bindparam("key"))
+        of_thread = (own.tenant == bindparam("tenant"), own.thread == bindparam("thread"))
+        self._rows = held.where(*of_thread).order_by(own.seq)
+        # An unknown effect may still be found done by reading back; a done one never changes. Whoever closes it has
+        # seen the row as it is: its new seal is over what that one said.
+        seen = (own.state.in_(("open", "unknown")), own.seal == bindparam("seen"))
         self._close = (
             update(claims)
-            .where(own.key == bindparam("of_key"), own.state.in_(("open", "unknown")))
-            .values(state=bindparam("to_state"), result_ref=bindparam("to_ref"))
+            .where(own.key == bindparam("of_key"), *seen)
+            .values(state=bindparam("to_state"), result_ref=bindparam("to_ref"), seal=bindparam("to_seal"))
         )
 
     def claim(self, claim: Claim, at: datetime) -> Claimed:
@@ -41,40 +52,52 @@ class SqlLedger:
 
         State `spent` says that another call, on another branch of the thread, took this step of the plan.
 
-        Raises ClaimRefused when the key was claimed for another effect, or a field holds what no engine stores.
+        Raises ClaimRefused when the key was claimed for another effect, or a field holds what no engine stores;
+        RecordDamaged where a row of the thread is not as it was written.
         """
         if not all(value.isprintable() for value in claim.model_dump().values() if isinstance(value, str)):
             # A call id may be a model's own words.
             raise ClaimRefused("the claim holds characters that do not print; nothing was run")
         with self._engine.connect() as connection:
+            self._trusted(connection, claim.tenant, claim.thread)
             row = claim.model_dump() | {"state": "open", "at": at, "result_ref": None}
-            if connection.execute(self._claim, row).rowcount == 1:
+            sealed = self._seal.sign(_under_seal({**row, "at": Utc().process_bind_param(at, connection.dialect)}))
+            if connection.execute(self._claim, row | {"seal": sealed}).rowcount == 1:
                 return Claimed(fresh=True, state="open")
-            held = connection.execute(self._one, {"key": claim.key}).first()
+            held = connection.execute(self._one, {"key": claim.key}).mappings().first()
         if held is None:  # the other constraint: another call took this step of the plan
             return Claimed(fresh=False, state="spent")
-        if any(held._mapping[name] != getattr(claim, name) for name in _IDENTITY):
+        if any(held[name] != getattr(claim, name) for name in _IDENTITY):
             # The key alone is named: the other effect may be another tenant's.
             raise ClaimRefused(f"the key {claim.key} was claimed for another effect; nothing was run")
-        return Claimed(fresh=False, state=held.state, result_ref=held.result_ref)
+        found = self._whole(held, claim.thread)
+        return Claimed(fresh=False, state=found.state, result_ref=found.result_ref)
 
     def close(self, key: str, state: str, result_ref: str | None) -> None:
         """Say what became of a claimed effect: `done` with its result's address, or `unknown`.
 
         Closing again with the same state and result changes nothing. Raises ClaimRefused for a key never
-        claimed, for a state other than done or unknown, and for an effect that is already done otherwise.
+        claimed, for a state other than done or unknown, and for an effect that is already done otherwise;
+        RecordDamaged for a row that is not as it was written.
         """
         if state not in ("done", "unknown"):
             raise ClaimRefused(f"got state {state!r}; an effect is closed as 'done' or 'unknown'")
         with self._engine.connect() as connection:
-            changed = connection.execute(self._close, {"of_key": key, "to_state": state, "to_ref": result_ref})
-            if changed.rowcount == 1:
-                return
-            held = connection.execute(self._one, {"key": key}).first()
-        if held is None:
-            raise ClaimRefused(f"the key {key} was never claimed")
-        if (held.state, held.result_ref) != (state, result_ref):
-            raise ClaimRefused(f"the effect of {key} is already {held.state}; that never changes")
+            while True:
+                held = connection.execute(self._one, {"key": key}).mappings().first()
+                if held is None:
+                    raise ClaimRefused(f"the key {key} was never claimed")
+                found = self._whole(held, held["thread"])
+                if (found.state, found.result_ref) == (state, result_ref):
+                    return
+                if found.state == "done":
+                    raise ClaimRefused(f"the effect of {key} is already done; that never changes")
+                changed = {"state": state, "result_ref": result_ref}
+                to = {f"to_{name}": value for name, value in (("state", state), ("ref", result_ref))}
+                to["to_seal"] = self._seal.sign(_under_seal({**held, **changed}))
+                if connection.execute(self._close, {"of_key": key, "seen": held["seal"], **to}).rowcount == 1:
+                    return
+                # Another process closed it in between: what it said then is looked at.
 
     def begun(self, key: str) -> bool:
         """Whether an effect of this key was ever claimed."""
@@ -82,21 +105,44 @@ class SqlLedger:
             return connection.execute(self._one, {"key": key}).first() is not None
 
     def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]:
-        """Every effect of a thread, in the order of the claims. Raises RecordDamaged for a row that is none."""
-        try:
-            with self._engine.connect() as connection:
-                found = connection.execute(self._rows, {"tenant": tenant, "thread": thread}).all()
-            return tuple(
-                LedgerRow(
-                    claim=Claim(**{name: row._mapping[name] for name in _FIELDS}),
-                    state=row.state,
-                    at=row.at,
-                    result_ref=row.result_ref,
-                )
-                for row in found
-            )
-        except (TypeError, ValueError):  # a column of another type, a time that is none
+        """Every effect of a thread, in the order of the claims. Raises RecordDamaged where a row of it is not as it
+        was written."""
+        with self._engine.connect() as connection:
+            return self._trusted(connection, tenant, thread)
+
+    def examined(self, tenant: str, thread: str) -> tuple[LedgerRow | None, ...]:
+        """The rows of a thread as they lie there, trusted or not; None for one that is none any more."""
+        with self._engine.connect() as connection:
+            found = connection.execute(self._rows, {"tenant": tenant, "thread": thread}).mappings().all()
+        return tuple(map(self._read, found))
+
+    def _trusted(self, connection: Connection, tenant: str, thread: str) -> tuple[LedgerRow, ...]:
+        found = connection.execute(self._rows, {"tenant": tenant, "thread": thread}).mappings().all()
+        return tuple(self._whole(row, thread) for row in found)
+
+    def _whole(self, row: RowMapping, thread: str) -> LedgerRow:
+        found = self._read(row)
+        if found is None or not found.intact:
             raise RecordDamaged(
-                f"thread {thread}: a row of its ledger was changed after it was written; restore the database from a "
-                "backup"
-            ) from None
+                f"thread {thread}: a row of its ledger is not as it was written, so no effect runs on it; run `agent "
+                "verify` on the thread to see which, and restore the database from a backup, or ask on another thread"
+            )
+        return found
+
+    def _read(self, row: RowMapping) -> LedgerRow | None:
+        """A row; None where a column holds what is none of its values."""
+        try:
+            return LedgerRow(
+                claim=Claim(**{name: row[name] for name in _FIELDS}),
+                state=row["state"],
+                at=datetime.fromisoformat(row["at"]),
+                result_ref=row["result_ref"],
+                intact=self._seal.verify(_under_seal({**row}), row["seal"] or ""),
+            )
+        except (TypeError, ValueError):
+            return None
+
+
+def _under_seal(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the seal of a row is over. No other seal is over an object of this form."""
+    return {"effect": {name: row[name] for name in _SEALED}}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from sqlalchemy import Connection, insert, inspect, select, update
+from sqlalchemy import Connection, insert, inspect, select, text, update
 
 from graph.stores.schema import (
     SCHEMA_VERSION,
@@ -16,8 +16,9 @@ from graph.stores.schema import (
     uses,
 )
 from graph.stores.unavailable import StoreUnavailable
+from state.ports import Seal
 
-Step = Callable[[Connection], None]
+Step = Callable[[Connection, Seal | None], None]
 # Raises for the marks of a database that is not this deployment's.
 Admit = Callable[[Mapping[str, str]], None]
 # The version that brought a table; the others are there from the first on.
@@ -43,14 +44,14 @@ class SchemaTooNew(StoreUnavailable):
         )
 
 
-def _marks(connection: Connection) -> None:
+def _marks(connection: Connection, _: Seal | None) -> None:
     """Version 2: what a database belongs to (graph.home)."""
     connection.exec_driver_sql(
         "CREATE TABLE expediente_marks (name VARCHAR NOT NULL, value VARCHAR NOT NULL, PRIMARY KEY (name))"
     )
 
 
-def _forgotten(connection: Connection) -> None:
+def _forgotten(connection: Connection, _: Seal | None) -> None:
     """Version 3: what was forgotten (graph.forgetting)."""
     connection.exec_driver_sql(
         "CREATE TABLE expediente_forgotten (kind VARCHAR NOT NULL, tenant VARCHAR NOT NULL, name VARCHAR NOT NULL, "
@@ -58,7 +59,7 @@ def _forgotten(connection: Connection) -> None:
     )
 
 
-def _steps_of_plans(connection: Connection) -> None:
+def _steps_of_plans(connection: Connection, _: Seal | None) -> None:
     """Version 4: which step of its plan an effect spends (graph.stores.ledger)."""
     connection.exec_driver_sql("ALTER TABLE expediente_claims ADD COLUMN slot INTEGER")
     connection.exec_driver_sql(
@@ -66,7 +67,7 @@ def _steps_of_plans(connection: Connection) -> None:
     )
 
 
-def _uses(connection: Connection) -> None:
+def _uses(connection: Connection, _: Seal | None) -> None:
     """Version 5: how often tools were called (graph.stores.quotas)."""
     connection.exec_driver_sql(
         "CREATE TABLE expediente_uses (bound VARCHAR NOT NULL, call VARCHAR NOT NULL, at VARCHAR(32) NOT NULL, "
@@ -74,7 +75,7 @@ def _uses(connection: Connection) -> None:
     )
 
 
-def _makers(connection: Connection) -> None:
+def _makers(connection: Connection, _: Seal | None) -> None:
     """Version 6: which thread put a body first (graph.stores.artifacts)."""
     connection.exec_driver_sql(
         "CREATE TABLE expediente_artifact_makers (tenant VARCHAR NOT NULL, thread VARCHAR NOT NULL, "
@@ -82,7 +83,7 @@ def _makers(connection: Connection) -> None:
     )
 
 
-def _events(connection: Connection) -> None:
+def _events(connection: Connection, _: Seal | None) -> None:
     """Version 7: what happened beside the conversations, and which threads were told (graph.stores.events)."""
     seq = "seq BIGSERIAL NOT NULL" if connection.dialect.name == "postgresql" else "seq INTEGER NOT NULL"
     number = "BIGINT" if connection.dialect.name == "postgresql" else "INTEGER"
@@ -98,9 +99,34 @@ def _events(connection: Connection) -> None:
     )
 
 
+def _seals_of_claims(connection: Connection, seal: Seal | None) -> None:
+    """Version 8: a seal over each row of the ledger (graph.stores.ledger). The rows that are there are taken as they
+    are: nothing tells what was changed in them before."""
+    connection.exec_driver_sql("ALTER TABLE expediente_claims ADD COLUMN seal VARCHAR")
+    rows = connection.exec_driver_sql(
+        "SELECT key, tenant, thread, parent, ordinal, call_id, tool, arguments_digest, proposal_ref, opened_by, "
+        "effect, state, at, result_ref, slot FROM expediente_claims"
+    ).mappings()
+    held = [dict(row) for row in rows]
+    if not held:
+        return
+    if seal is None:
+        raise StoreUnavailable(
+            "of an earlier release",
+            "a ledger to seal, and no key",
+            "a process that has the master secret",
+            "ask or verify something on it first",
+        )
+    for row in held:
+        connection.execute(
+            text("UPDATE expediente_claims SET seal = :seal WHERE key = :key"),
+            {"key": row["key"], "seal": seal.sign({"effect": row})},
+        )
+
+
 # STEPS[n] makes version n + 2 of version n + 1. A step is written out and not made from graph.stores.schema: it must
 # do the same for ever, whatever becomes of the schema. It may meet rows of running processes of the release before.
-STEPS: tuple[Step, ...] = (_marks, _forgotten, _steps_of_plans, _uses, _makers, _events)
+STEPS: tuple[Step, ...] = (_marks, _forgotten, _steps_of_plans, _uses, _makers, _events, _seals_of_claims)
 
 
 def usable(connection: Connection, where: str, admit: Admit | None) -> int | None:
@@ -118,8 +144,10 @@ def usable(connection: Connection, where: str, admit: Admit | None) -> int | Non
     return found
 
 
-def bring_up_to_date(connection: Connection, where: str, admit: Admit | None) -> None:
+def bring_up_to_date(connection: Connection, where: str, admit: Admit | None, seal: Seal | None) -> None:
     """Make the schema, or bring an older one to this release's version. The caller holds the transaction and the lock.
+
+    `seal` seals what an earlier release left without one.
 
     Raises what `usable` raises, and StoreUnavailable for a schema that lacks tables and for a read-only database.
     """
@@ -131,7 +159,7 @@ def bring_up_to_date(connection: Connection, where: str, admit: Admit | None) ->
         found = SCHEMA_VERSION
     _whole(connection, where, found)
     for step in STEPS[found - 1 :]:
-        step(connection)
+        step(connection, seal)
     # Also where nothing changes it asks to write: a read-only database must show itself now, not halfway in a run.
     connection.execute(update(schema_version).values(version=known))
 

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-SCHEMA_VERSION = 7  # of the tables below; graph.stores.migrations brings an older one there
+SCHEMA_VERSION = 8  # of the tables below; graph.stores.migrations brings an older one there
 
 
 class Utc(TypeDecorator[datetime]):
@@ -88,7 +88,8 @@ records = Table(
     ),
 )
 
-# `seq` keeps the order of effects where two claims carry the same time.
+# `seq` keeps the order of effects where two claims carry the same time. `seal` is over all else in the row; only a
+# process of an earlier release writes none.
 claims = Table(
     "expediente_claims",
     metadata,
@@ -108,6 +109,7 @@ claims = Table(
     Column("at", Utc, nullable=False),
     Column("result_ref", String),
     Column("slot", Integer),
+    Column("seal", String),
     Index("expediente_claims_by_thread", "tenant", "thread"),
     # A step of a plan is spent once; where the slot is null nothing is compared, on either engine.
     Index("expediente_claims_by_step", "opened_by", "tool", "slot", unique=True),

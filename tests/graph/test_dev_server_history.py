@@ -11,6 +11,7 @@ from langgraph_sdk.client import SyncLangGraphClient
 from graph.stores.engine import Database, open_database
 from graph.stores.ledger import SqlLedger
 from graph.stores.records import SqlDecisionLog
+from tests.fakes import FakeSeal
 from tests.graph.dev_server import DevServer, answering, asked
 
 QUESTION = "Why is my API key not working?"
@@ -35,7 +36,7 @@ def database(server: DevServer) -> Iterator[Database]:
 
 def effects(server: DevServer, thread: str) -> list[str]:
     with database(server) as stores:
-        return [row.claim.tool for row in SqlLedger(stores.durable).rows("acme", thread)]
+        return [row.claim.tool for row in SqlLedger(stores.durable, FakeSeal()).examined("acme", thread) if row]
 
 
 def edited(server: DevServer, thread: str, head: str) -> list[bool]:

@@ -140,7 +140,7 @@ def test_another_domains_older_database_is_refused_as_it_is(
     engine = create_engine(url_of(target))
     with engine.begin() as connection:
         version_1.make(connection)
-        STEPS[0](connection)
+        STEPS[0](connection, None)
         connection.execute(marks.insert().values(name="domain", value="garden"))
         connection.execute(update(schema_version).values(version=2))
     for opened in (open_app, open_identity):

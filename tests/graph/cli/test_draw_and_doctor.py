@@ -196,7 +196,7 @@ def test_the_doctor_leaves_an_older_database_as_it_is_whosever_it_is(same: SameP
     engine = create_engine(f"sqlite:///{path}")
     with engine.begin() as connection:
         version_1.make(connection)
-        STEPS[0](connection)
+        STEPS[0](connection, None)
         connection.execute(marks.insert().values(name="domain", value=whose))
         connection.execute(update(schema_version).values(version=2))
     engine.dispose()

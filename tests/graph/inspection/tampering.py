@@ -53,6 +53,11 @@ class Tampering:
         with self.engine.begin() as connection:
             return connection.execute(text(statement), values).rowcount
 
+    def value(self, query: str) -> Any:
+        """The one value that a query finds."""
+        with self.engine.connect() as connection:
+            return connection.execute(text(query)).scalar_one()
+
     def unlink(self) -> None:
         """Let records be removed whose children stay. SQLite asks each connection for it, and ours does not."""
         if self._url is not None:

@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 
+from state.ports import RecordDamaged
 from state.tools import ToolContext
+from tests.desk import AGENT
 from tests.graph.conftest import on_both_engines
-from tests.graph.inspection.tampering import LOOKS, REFUND, REFUNDED, Tampering
+from tests.graph.inspection.tampering import LOOKS, ON, REFUND, REFUNDED, Tampering
 from tests.graph.order_desk import ENDS, message
 
+NOT_OURS = "is not as it was written: no key of ours made its seal"
 TWO = message(("c1", "get_invoice", {"id": "INV-9"}), ("c2", "lookup", {"order": "A1"}))
 REFUND_TWICE = message(("c1", "refund", {"order": "A1", "amount": 10}), ("c2", "refund", {"order": "A2", "amount": 20}))
 TWO_REFUNDS = message(("p2", "plan", {"goal": "g", "steps": ["refund", "refund"]}))
@@ -76,6 +79,8 @@ def test_results_that_the_ledger_exchanged_are_named(tampering: Tampering) -> No
     for row, ref in zip(rows, refs.values(), strict=True):
         tampering.sql("UPDATE expediente_claims SET result_ref = :ref WHERE key = :key", ref=ref, key=row.claim.key)
     assert [(fault.index, fault.what, fault.how) for fault in tampering.checked().faults] == [
+        (2, "the ledger's row of call-2-0", NOT_OURS),
+        (2, "the ledger's row of call-2-1", NOT_OURS),
         (2, "the ledger's result of call-2-0", "is that of another call"),
         (2, "the ledger's result of call-2-1", "is that of another call"),
     ]
@@ -94,7 +99,8 @@ def test_a_result_that_the_record_does_not_file_is_named(tampering: Tampering) -
     ):
         ref = app.ports.artifacts.put("t1", text)
         tampering.sql("UPDATE expediente_claims SET result_ref = :ref", ref=ref)
-        (fault,) = tampering.checked().faults
+        row_fault, fault = tampering.checked().faults
+        assert (row_fault.index, row_fault.how) == (2, NOT_OURS)
         assert (fault.index, fault.what, fault.how) == (2, "the ledger's result of call-2-0", how)
 
 
@@ -127,7 +133,30 @@ def test_a_row_that_was_hung_elsewhere_is_named(tampering: Tampering, column: st
 def test_a_ledger_that_cannot_be_read_is_a_fault(tampering: Tampering) -> None:
     tampering.asked(REFUNDED[0], REFUNDED[1], REFUND, ENDS)
     tampering.sql("UPDATE expediente_claims SET at = 'yesterday'")
-    assert "the ledger cannot be read: a row of it was changed after it was written" in tampering.faults()
+    assert "a row of the ledger cannot be read: it was changed after it was written" in tampering.faults()
+
+
+@on_both_engines
+def test_a_row_that_was_changed_is_named_and_opens_nothing_on_another_branch(tampering: Tampering) -> None:
+    """With a step that looks unspent the plan would open its one effect again on a fork."""
+    other = message(("c1", "refund", {"order": "A2", "amount": 100}))
+    app = tampering.asked(*REFUNDED, *[other] * 5, question="Refund A1 or A2, 100")
+    fork = next(state for state in app.graph.get_state_history(ON) if state.next == ("propose",) and _act(state.values))
+    for column, value in (("slot", 1), ("effect", "read"), ("ordinal", 4), ("result_ref", None), ("seal", None)):
+        before = tampering.value(f"SELECT {column} FROM expediente_claims")
+        tampering.sql(f"UPDATE expediente_claims SET {column} = :value", value=value)
+        assert (2, "the ledger's row of call-2-0", NOT_OURS) in [
+            (fault.index, fault.what, fault.how) for fault in tampering.checked().faults
+        ]
+        with pytest.raises(RecordDamaged, match="a row of its ledger is not as it was written, so no effect runs"):
+            app.graph.invoke(None, fork.config, context={"principal": AGENT.name})
+        tampering.sql(f"UPDATE expediente_claims SET {column} = :value", value=before)
+    assert tampering.checked().sound
+    assert tampering.desk.effects == [("refund", "A1", "100")]  # once
+
+
+def _act(values: dict[str, Any]) -> bool:
+    return bool(values["decision"]["kind"] == "act")
 
 
 def test_a_result_of_the_ledger_that_was_erased_is_a_gap(tampering: Tampering) -> None:

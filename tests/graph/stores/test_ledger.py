@@ -1,18 +1,20 @@
 """The contract of the port Ledger (H01): exactly one caller runs an effect, also across processes."""
 
 import multiprocessing
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from pydantic import JsonValue
+from sqlalchemy import select, update
 
 from graph.stores.engine import Database, open_database
 from graph.stores.ledger import SqlLedger
 from graph.stores.schema import claims
-from state.ports import Claim, Claimed, ClaimRefused, Ledger
-from tests.fakes import NOW, FakeLedger
+from state.ports import Claim, Claimed, ClaimRefused, Ledger, RecordDamaged
+from tests.fakes import NOW, FakeLedger, FakeSeal
 
 CLAIM = Claim(
     key="k1",
@@ -35,7 +37,7 @@ def like(**changes: str | int | None) -> Claim:
 
 @pytest.fixture
 def ledger(place: Database | None) -> Ledger:
-    return FakeLedger() if place is None else SqlLedger(place.durable)
+    return FakeLedger() if place is None else SqlLedger(place.durable, FakeSeal())
 
 
 def test_the_first_claim_is_fresh_and_the_next_is_told(ledger: Ledger) -> None:
@@ -150,11 +152,85 @@ def test_rows_are_a_threads_effects_in_order(ledger: Ledger) -> None:
     assert ledger.rows("acme", "elsewhere") == ()
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"slot": 1},
+        {"slot": None},
+        {"effect": "read"},
+        {"ordinal": 3},
+        {"result_ref": None},
+        {"state": "open"},
+        {"state": "unknown", "result_ref": None},
+        {"opened_by": "another plan"},
+        {"parent": "0" * 64},
+        {"call_id": "call-9"},
+        {"key": "k9"},
+        {"at": NOW + timedelta(days=1)},
+        {"seal": None},
+        {"seal": "test.00"},
+    ],
+    ids=lambda change: "-".join(change),
+)
+def test_a_row_that_was_changed_from_outside_is_trusted_by_nobody(
+    database: Database, change: dict[str, object]
+) -> None:
+    ledger = SqlLedger(database.durable, FakeSeal())
+    ledger.claim(like(slot=0), NOW)
+    ledger.close("k1", "done", "art-1")
+    with database.everyday.connect() as connection:
+        connection.execute(update(claims).values(**change))
+    told = "thread T: a row of its ledger is not as it was written, so no effect runs on it; run `agent verify`"
+    for trusting in (
+        lambda: ledger.rows("acme", "T"),
+        lambda: ledger.claim(like(slot=0), NOW),
+        lambda: ledger.claim(like(key="k2", slot=1), NOW),
+    ):
+        with pytest.raises(RecordDamaged, match=told):
+            trusting()
+    assert [row and row.intact for row in ledger.examined("acme", "T")] == [False]
+    assert ledger.claim(like(key="k3", thread="U"), NOW).fresh
+
+
+def test_a_row_that_was_changed_is_not_closed_over(database: Database) -> None:
+    ledger = SqlLedger(database.durable, FakeSeal())
+    ledger.claim(like(slot=0), NOW)
+    with database.everyday.connect() as connection:
+        connection.execute(update(claims).values(slot=1))
+    with pytest.raises(RecordDamaged):
+        ledger.close("k1", "done", "art-1")
+    with database.everyday.connect() as connection:
+        connection.exec_driver_sql("UPDATE expediente_claims SET slot = 0, at = 'yesterday'")
+    assert ledger.examined("acme", "T") == (None,)
+
+
+def test_of_two_that_close_an_effect_together_the_later_sees_what_the_first_said(database: Database) -> None:
+    class Late(FakeSeal):
+        """Another process closes the effect between this one's look and its change."""
+
+        def sign(self, payload: Mapping[str, JsonValue]) -> str:
+            made, others = super().sign(payload), list(closing)
+            closing.clear()
+            for state, ref in others:
+                SqlLedger(database.durable, FakeSeal()).close("k1", state, ref)
+            return made
+
+    closing: list[tuple[str, str]] = []
+    ledger = SqlLedger(database.durable, Late())
+    ledger.claim(CLAIM, NOW)
+    closing.append(("unknown", "art-1"))
+    ledger.close("k1", "done", "art-2")
+    assert [(row.state, row.result_ref) for row in ledger.rows("acme", "T")] == [("done", "art-2")]
+    ledger.claim(like(key="k2"), NOW)
+    with pytest.raises(ClaimRefused, match="already done"):
+        ledger.close("k1", "unknown", "art-3")
+
+
 def _claim_all(target: Path | str, keys: list[str]) -> list[str]:
     """In a process of its own: claim every key and say which were fresh."""
     database = open_database(target)
     try:
-        ledger = SqlLedger(database.durable)
+        ledger = SqlLedger(database.durable, FakeSeal())
         return [key for key in keys if ledger.claim(like(key=key), NOW).fresh]
     finally:
         database.close()
@@ -169,7 +245,7 @@ def test_of_many_processes_exactly_one_is_fresh(target: Path | str) -> None:
 
 
 def test_of_many_threads_exactly_one_is_fresh(database: Database) -> None:
-    ledger = SqlLedger(database.durable)
+    ledger = SqlLedger(database.durable, FakeSeal())
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda number: ledger.claim(like(key=f"k{number % 10}"), NOW).fresh, range(200)))
     assert sum(answers) == 10
