@@ -107,7 +107,8 @@ class Doorkeeper:
         return own
 
     def begin(self, user: str, value: Value) -> Filter:
-        """A run on an own thread, with an input or answers of the right form.
+        """A run on an own thread, with an input or answers of the right form. A thread that nobody has becomes the
+        user's only where the run makes it; where the server would refuse it, it looks as a foreign one does.
 
         Raises UnknownPrincipal (also for another one in the context), UnknownThread, NotOneHumanMessage, BadInput.
         """
@@ -117,8 +118,11 @@ class Doorkeeper:
         if named not in (None, user):
             raise UnknownPrincipal(str(named))
         check_run(run, self._identity.policy())
-        if value.get("thread_id") is not None:
-            self._identity.owner(self._identity.principal(user), str(value["thread_id"]))
+        if (thread := value.get("thread_id")) is not None:
+            actor = self._identity.principal(user)
+            if value.get("if_not_exists") != "create":
+                self._identity.visitor(actor, str(thread))
+            self._identity.owner(actor, str(thread))
         _mark(value, own)  # a thread that this run creates takes it over
         return own
 

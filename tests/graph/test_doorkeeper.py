@@ -88,7 +88,26 @@ def test_a_run_brings_no_credential_in_its_context(start: OpenApp, context: dict
         door.begin("ana@acme", {"thread_id": "t", "kwargs": {"input": asked, "context": context}})
     assert "demo-cred-4471" not in str(refused.value)
     own = {"principal": "ana@acme", "thread_id": "t", "__request_start_time_ms__": 1}
-    assert door.begin("ana@acme", {"thread_id": "t", "kwargs": {"input": asked, "context": own}})
+    new = {"thread_id": "t", "if_not_exists": "create", "kwargs": {"input": asked, "context": own}}
+    assert door.begin("ana@acme", new)
+
+
+@pytest.mark.parametrize("more", [{}, {"if_not_exists": "reject"}], ids=["unsaid", "reject"])
+def test_a_run_on_a_thread_that_nobody_has_claims_nothing_and_looks_like_one_on_a_foreign_thread(
+    start: OpenApp, more: dict[str, Any]
+) -> None:
+    app = start()
+    app.ask("Rotate my key", as_="bea@acme", thread="beas")
+    door = Doorkeeper(KEYED, app.identity)
+    asked = {"messages": [{"role": "user", "content": "Why is my API key not working?"}]}
+    told = []
+    for name, thread in itertools.product(("omar@globex", "vera@acme", "ana@acme"), ("beas", "none")):
+        with pytest.raises(UnknownThread) as refused:
+            door.begin(name, {"thread_id": thread, "kwargs": {"input": asked}, **more})
+        told.append(str(refused.value).replace(thread, "X"))
+    assert len(set(told)) == 1
+    assert door.begin("ana@acme", {"thread_id": "none", "if_not_exists": "create", "kwargs": {"input": asked}})
+    assert door.begin("ana@acme", {"thread_id": "none", "kwargs": {"input": asked}, **more}) == {"owner": "ana@acme"}
 
 
 ANSWER = {"resume": {"0" * 32: {"call-2-0": {"approval_id": "apr-0", "decision": "approve"}}}}
