@@ -114,6 +114,12 @@ class Forgetting:
         )
         return found if dry_run else found.model_copy(update={"left": self._bytes_left()})
 
+    def forgotten(self, tenant: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The forgotten threads and subjects of a tenant: what tells an erased body from a removed one."""
+        found = (self._forgotten.names(kind) for kind in (THREAD, SUBJECT))
+        threads, subjects = (frozenset(name for of, name in names if of == tenant) for names in found)
+        return threads, subjects
+
     def late(self, tenant: str, thread: str, brought: Any) -> None:
         """Erase what a node put while its thread was being forgotten: nothing names it but what it brought."""
         others = self._kept(tenant, (thread,))
@@ -151,10 +157,9 @@ class Forgetting:
         events = len(self._events.of(tenant, threads, subject))
         if not dry_run:
             self._events.erase(tenant, threads, subject)
-            self._artifacts.erase(tenant, reached.bodies)
+            self._artifacts.erase(tenant, reached.bodies, threads)
             for thread in threads:
                 self._saver.delete_thread(thread)
-                self._artifacts.unmade(tenant, thread)
             for name, ids in memories.items():
                 self._forgotten.mark(MEMORY, tenant, ids)  # a seeded one is not seeded again
                 self._memory.remove(tenant, name, ids)

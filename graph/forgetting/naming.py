@@ -32,6 +32,7 @@ _KINDS = {
     "edited": "edits",
     "query_refs": "searches",
     "queries": "searches",
+    "handover_ref": "handovers",
 }
 OTHER = "other bodies"
 MESSAGES = "messages"

@@ -16,6 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from graph.app import App
+from graph.forgetting.naming import Named, named
 from graph.inspection.fault import Fault, fault_of
 from graph.stores.engine import batched
 from graph.stores.unavailable import StoreUnavailable
@@ -85,11 +86,12 @@ def _unsound(body: bytes, made: str | None, seal: Seal, parent: DecisionRecord |
 @dataclass(frozen=True)
 class Checkpoints:
     """What the checkpoints of a thread say of records, on all branches: how many there are, how many name which head,
-    and the laps that were open, by the record before and the proposal."""
+    the laps that were open, by the record before and the proposal, and every body that one names, with its kind."""
 
     count: int
     heads: Counter[str]
     laps: frozenset[tuple[str | None, str]]
+    bodies: frozenset[Named] = frozenset()
     faults: tuple[Fault, ...] = ()
 
 
@@ -98,14 +100,17 @@ def checkpoints(saver: BaseCheckpointSaver[Any], scope: Scope) -> Checkpoints:
     config: RunnableConfig = {"configurable": {"thread_id": scope.thread}}
     heads: Counter[str] = Counter()
     laps: set[tuple[str | None, str]] = set()
+    bodies: set[Named] = set()
     count = 0
     faults: tuple[Fault, ...] = ()
     try:
         for one in saver.list(config):
             count += 1
             values = one.checkpoint["channel_values"]
-            written = [value for _, channel, value in one.pending_writes or () if channel == "head"]
-            heads.update({str(head) for head in (values.get("head"), *written) if head is not None})
+            written = [(channel, value) for _, channel, value in one.pending_writes or ()]
+            written_heads = [value for channel, value in written if channel == "head"]
+            heads.update({str(head) for head in (values.get("head"), *written_heads) if head is not None})
+            bodies.update(named(values), *(named({channel: value}) for channel, value in written))
             request, proposal = values.get("request"), values.get("proposal")
             if isinstance(request, Mapping) and isinstance(proposal, str):
                 laps.add((request.get("parent"), proposal))
@@ -114,29 +119,29 @@ def checkpoints(saver: BaseCheckpointSaver[Any], scope: Scope) -> Checkpoints:
     except Exception as error:  # noqa: BLE001 - what a spoilt checkpoint raises is for its serializer to choose
         how = f"cannot be read ({type(error).__name__}): those before it were not looked at"
         faults = (Fault(record="", index=None, what=f"checkpoint {count + 1}, from the newest,", how=how),)
-    return Checkpoints(count, heads, frozenset(laps), faults)
+    return Checkpoints(count, heads, frozenset(laps), frozenset(bodies), faults)
 
 
 def missing(found: Filed, seen: Checkpoints, rows: Iterable[LedgerRow]) -> Iterator[Fault]:
     """Records that something names and that are not there; or a thread with an owner and nothing else."""
-    named: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for name, record in found.records.items():
         if record.parent is not None:
-            named.setdefault(record.parent, []).append(f"record {name[:_SHORT]} names it as its parent")
+            by_name.setdefault(record.parent, []).append(f"record {name[:_SHORT]} names it as its parent")
     for head, count in seen.heads.items():
-        named.setdefault(head, []).append("a checkpoint names it" if count == 1 else f"{count:,} checkpoints name it")
+        by_name.setdefault(head, []).append("a checkpoint names it" if count == 1 else f"{count:,} checkpoints name it")
     for row in rows:
         for before, which in ((row.claim.parent, "before"), (row.claim.opened_by, "that opened")):
             if before is not None:
                 told = f"the ledger names it as the one {which} the effect of {row.claim.call_id}"
-                named.setdefault(before, []).append(told)
-    for name, by in named.items():
+                by_name.setdefault(before, []).append(told)
+    for name, by in by_name.items():
         if name in found.names:
             continue
         how = "is not there" if _HASH.fullmatch(name) else "cannot be one"
         told = f"{how}: it was removed, or what names it was written from outside ({'; '.join(by)})"
         yield Fault(record=name[:_ECHOED], index=None, what="the record", how=told)
-    if not found.names and not named and not seen.count:
+    if not found.names and not by_name and not seen.count:
         how = "has an owner, no record and no checkpoint: nothing was ever asked on it, or all of it was removed"
         yield Fault(record="", index=None, what="the thread", how=how)
 

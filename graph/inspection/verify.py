@@ -1,8 +1,15 @@
-"""Verify: every record, every body it names and every attempt of a thread, on all its branches. What changed is named.
+"""Verify: every record, effect, body and attempt of a thread, on all its branches. What changed is named.
 
-A record is known by its seal, a body by its keyed address, an attempt by the hash of its rebuilt bytes: none of them
-can be made by whoever can write the database and has not the master secret. What is missing is missed by what names it:
-records, checkpoints, the ledger.
+Looked at are: each record, its hash and its seal; each row of the ledger, its seal and its result; each body that a
+record, the ledger or any checkpoint leads to, over manifests (items, policy record, originals of what was shown in
+part) and snapshots (queries, candidates that were left out too); the public names of results; each attempt, rebuilt;
+and in checkpoints what they name. A record and a row are known by their seals, a body by its keyed address, an attempt
+by the hash of its rebuilt bytes: none of them can be made by whoever can write the database and has not the master
+secret. What is missing is missed by what names it: records, checkpoints, the ledger; a body may be gone where the store
+says that its thread or subject was forgotten.
+
+Not looked at are the queue of events, rates, leases, and who put a body first: they prove nothing of what was decided,
+and no gate takes them for more than they are. Nor what the library or memory hold now.
 """
 
 from html import escape
@@ -19,7 +26,8 @@ from state.value import Value
 
 
 class Verification(Value):
-    """What was looked at, what was found changed or missing, and which bodies were erased: those are gaps, no faults.
+    """What was looked at, what was found changed or missing, and which bodies were forgotten: those are gaps, no
+    faults.
 
     `unsealed` counts records of an earlier release, which filed no seal: their hashes hold, and anyone can make a hash,
     so nothing here proves who filed them. `edited` are the decisions whose lap or task was written into from outside:
@@ -75,6 +83,7 @@ def verify(app: App, thread: str, *, as_: str) -> Verification:
     behind = Behind(app, scope)
     for names in batched(tuple(found.records)):
         behind.look({name: found.records[name] for name in names})
+    behind.look_at_checkpoints(seen)
     behind.look_for_records(Effects(before, found.records), seen)
     behind.look_at_effects(Effects(_rows(app, scope)[0], found.records))
     parents = {record.parent for record in found.records.values()}

@@ -149,9 +149,15 @@ class SqlArtifacts:
                 found.update(connection.scalars(self._present, {"tenant": tenant, "refs": some}))
         return frozenset(found)
 
-    def erase(self, tenant: str, refs: Iterable[str]) -> int:
-        """Take bodies away for good, all or none; how many there were. Their addresses stay where they are named."""
+    def erase(self, tenant: str, refs: Iterable[str], threads: Iterable[str] = ()) -> int:
+        """Take bodies away for good, all or none; how many there were. Their addresses stay where they are named.
+
+        With them goes what is known of what `threads` put first: who looks again, once the snapshots are gone that
+        tell a thread's own bodies from a document's, would take the documents for left behind.
+        """
         with self._engine.connect() as connection, transaction(connection):
+            for thread in threads:
+                connection.execute(self._unmade, {"tenant": tenant, "of_thread": thread})
             return sum(
                 connection.execute(self._erase, {"tenant": tenant, "refs": some}).rowcount
                 for some in batched(sorted(refs))
@@ -161,11 +167,6 @@ class SqlArtifacts:
         """The addresses of the bodies that a thread's nodes put first, whether they are still there or not."""
         with self._engine.connect() as connection:
             return frozenset(connection.scalars(self._made_by, {"tenant": tenant, "of_thread": thread}))
-
-    def unmade(self, tenant: str, thread: str) -> None:
-        """Forget what a thread's nodes put, once it was erased."""
-        with self._engine.connect() as connection:
-            connection.execute(self._unmade, {"tenant": tenant, "of_thread": thread})
 
     def addresses(self, tenant: str, text: str) -> tuple[str, ...]:
         """The addresses that a text may have: one of each secret, the current and those before it."""

@@ -62,12 +62,13 @@ def test_all_of_a_result_that_was_cut_is_looked_at_too(tampering: Tampering) -> 
 
 
 @on_both_engines
-def test_a_result_that_was_erased_is_a_gap_and_its_name_no_fault(tampering: Tampering) -> None:
+def test_a_result_that_was_removed_is_a_fault_and_its_name_none(tampering: Tampering) -> None:
     tampering.asked(LOOKS, ENDS, question="What of INV-9?")
     (seen,) = next(iter(tampering.chain().values())).observations
     tampering.sql("DELETE FROM expediente_artifacts WHERE ref = :ref", ref=seen.ref)
-    found = tampering.checked()
-    assert (found.sound, found.erased) == (True, ("decision 0: the result of call-0-0",))
+    assert [(fault.what, fault.how) for fault in tampering.checked().faults] == [
+        ("the result of call-0-0", "was removed: nothing says that it was forgotten")
+    ]
 
 
 @on_both_engines
@@ -159,9 +160,11 @@ def _act(values: dict[str, Any]) -> bool:
     return bool(values["decision"]["kind"] == "act")
 
 
-def test_a_result_of_the_ledger_that_was_erased_is_a_gap(tampering: Tampering) -> None:
+def test_a_result_of_the_ledger_is_a_gap_only_where_its_thread_was_forgotten(tampering: Tampering) -> None:
     app = tampering.asked(*REFUNDED)
     (row,) = app.ports.ledger.rows("t1", "T")
     tampering.sql("DELETE FROM expediente_artifacts WHERE ref = :ref", ref=row.result_ref)
+    assert tampering.faults() == ["the ledger's result of call-2-0 was removed: nothing says that it was forgotten"]
+    app.forgetting.subject(AGENT.name)
     found = tampering.checked()
-    assert (found.sound, found.erased) == (True, ("the ledger's result of call-2-0",))
+    assert (found.sound, found.erased[-1]) == (True, "the ledger's result of call-2-0")
