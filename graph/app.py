@@ -206,6 +206,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         saver=kept.saver,
         memory=memory,
         files=kept.files,
+        recording=settings.recording,
     )
     tracing = _tracing(settings, given_provider, stack)
     if tracing is not None:

@@ -47,6 +47,7 @@ def events(screen: Screen, thread: str, *, as_: str) -> int:
     """The queue's own record of a thread: what was queued, when, and how it was settled there."""
     with opened(screen, _NO_MODEL) as app:
         told = app.events(thread, as_=as_)
+        closed = app.identity.forgotten_at(thread) is not None
     often = standing(told)
     if screen.json_wanted:
         plain: dict[str, Any] = {
@@ -56,7 +57,7 @@ def events(screen: Screen, thread: str, *, as_: str) -> int:
         screen.text(dumps(plain, indent=2, ensure_ascii=False))
         return OK
     for one in told:
-        screen.out.print(Hanging(Text(one_line(_line(one))), indent=0))
+        screen.out.print(Hanging(Text(one_line(_line(one, closed))), indent=0))
     if not told:
         screen.out.print(Hanging("No event was queued for this thread.", indent=0))
     for kind, about in often:
@@ -78,9 +79,11 @@ def standing(told: "tuple[Told, ...]") -> list[tuple[str, str]]:
     ]
 
 
-def _line(one: "Told") -> str:
+def _line(one: "Told", closed: bool) -> str:
     event = one.queued.event
-    if one.decision is None:
+    if one.decision is None and closed:
+        became = "is not told here (any more): the thread was forgotten"
+    elif one.decision is None:
         became = "waits for the next request"
     elif one.dropped is None:
         became = f"told by decision {one.decision}"

@@ -72,10 +72,12 @@ class Forgetting:
         saver: BaseCheckpointSaver[Any],
         memory: StoreMemory,
         files: Sequence[Path],
+        recording: Path | None,
     ) -> None:
         self._artifacts, self._log, self._ownership, self._forgotten = artifacts, log, ownership, forgotten
         self._events = events
         self._run_lock, self._saver, self._memory, self._files = run_lock, saver, memory, files
+        self._recording = recording
         self._reach = Reach(artifacts, log, ledger, saver)
 
     def subject(self, subject: str, tenant: str | None = None, *, dry_run: bool = False) -> Removed:
@@ -184,7 +186,14 @@ class Forgetting:
 
     def _bytes_left(self) -> tuple[str, ...]:
         let_go()  # what this process worked out of texts, and so the texts; another process lets go as newer ones come
-        return tuple(shredded(self._files)) if self._files else (ON_SERVER,)
+        left = tuple(shredded(self._files)) if self._files else (ON_SERVER,)
+        if self._recording is None or not self._recording.exists():
+            return left
+        told = (
+            f"{self._recording}: a recording of model replies, which names nobody and is not searched; delete it by "
+            "hand where what was forgotten may stand in it"
+        )
+        return (*left, told)
 
     def _old_threads(self, policy: Policy, now: datetime) -> dict[str, list[str]]:
         if policy.retention.conversation_days is None:

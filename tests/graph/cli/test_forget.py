@@ -1,5 +1,7 @@
 """`agent forget` as whoever runs the machine calls it."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.graph.cli.conftest import QUESTION, ROTATE, SameProgram, one_line_error
@@ -86,3 +88,20 @@ def test_a_call_that_waits_is_told_before_and_when_its_thread_is_forgotten(same:
     assert "waiting   1 approval waits on thread waits and would never be answered" in would.out
     assert "waiting   1 approval waits on thread waits and will never be answered" in done.out
     assert "waiting" not in same(*bea).out
+
+
+def test_a_recording_is_named_since_nothing_in_it_says_whose_it_is(same: SameProgram, tmp_path: Path) -> None:
+    recording = tmp_path / "replies.jsonl"
+    recording.write_text("")
+    assert same("forget", "--subject", "omar@globex", "--json").json()["left"] == []
+    told = same("forget", "--subject", "ana@acme", "--json", EXPEDIENTE_RECORDING=str(recording))
+    assert told.code == 4
+    (left,) = told.json()["left"]
+    assert left.startswith(f"{recording}: a recording of model replies, which names nobody and is not searched; delete")
+
+
+def test_an_event_does_not_wait_on_a_thread_that_was_forgotten(same: SameProgram) -> None:
+    same("notify", "incident_began", "INC-302", "--tenant", "acme")
+    same("forget", "--subject", "ana@acme")
+    told = " ".join(same("events", "first", *AS).out.split())
+    assert told.endswith("incident_began INC-302: is not told here (any more): the thread was forgotten")
