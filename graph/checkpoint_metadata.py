@@ -4,10 +4,26 @@ LangGraph's savers copy every plain value of `configurable` and `metadata` into 
 """
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointMetadata
+from langgraph.checkpoint.base import CheckpointMetadata, CheckpointTuple
 
 _COORDINATES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
 _RUN = "run_id"  # LangGraph compares it, to tell a run that goes on from a new one
+
+
+class NoSuchCheckpoint(LookupError):
+    """A run, or whoever reads a state, names a checkpoint that its thread does not have: got, allowed, next step."""
+
+
+def named_one(config: RunnableConfig, found: CheckpointTuple | None) -> CheckpointTuple | None:
+    """What a saver found. Where a checkpoint was named and is not there LangGraph would begin the thread anew, beside
+    all that is on it, without a word: raises NoSuchCheckpoint."""
+    configurable = config.get("configurable", {})
+    if found is None and (named := configurable.get("checkpoint_id")):
+        raise NoSuchCheckpoint(
+            f"got checkpoint {str(named)[:100]!r}, which thread {configurable.get('thread_id')} does not have; "
+            "allowed: one of its history; leave it out to go on from where the thread stands"
+        )
+    return found
 
 
 def bare(config: RunnableConfig) -> RunnableConfig:

@@ -7,6 +7,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from graph.admission import BadInput
 from graph.channels import StateUnreadable
+from graph.checkpoint_metadata import NoSuchCheckpoint
 from graph.conversation import NothingPending
 from graph.domain_check import DomainBroken
 from graph.domain_loading import DomainNotLoaded
@@ -41,6 +42,7 @@ _WRONG_USE = (
     BadInput,
     NothingPending,
     NoSuchDecision,
+    NoSuchCheckpoint,
     NotOneHumanMessage,
     TenantNeeded,
     UnknownTool,

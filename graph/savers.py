@@ -10,13 +10,13 @@ from typing import Literal
 import aiosqlite
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 
-from graph.checkpoint_metadata import bare, own
+from graph.checkpoint_metadata import bare, named_one, own
 from graph.stores.engine import BUSY_TIMEOUT_S
 from graph.stores.unavailable import sqlite_unavailable
 
@@ -35,12 +35,15 @@ def checkpoint_serializer() -> JsonPlusSerializer:
 
 
 class _Saver(SqliteSaver):
-    """Keeps nothing of a caller's configuration."""
+    """Keeps nothing of a caller's configuration, and names a checkpoint that is not there."""
 
     def put(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, versions: ChannelVersions
     ) -> RunnableConfig:
         return super().put(bare(config), checkpoint, own(metadata), versions)
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return named_one(config, super().get_tuple(config))
 
 
 class _AsyncSaver(AsyncSqliteSaver):
@@ -50,6 +53,9 @@ class _AsyncSaver(AsyncSqliteSaver):
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, versions: ChannelVersions
     ) -> RunnableConfig:
         return await super().aput(bare(config), checkpoint, own(metadata), versions)
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return named_one(config, await super().aget_tuple(config))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.store.postgres import PostgresStore
@@ -21,7 +21,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 from sqlalchemy.engine.url import URL
 
-from graph.checkpoint_metadata import bare, own
+from graph.checkpoint_metadata import bare, named_one, own
 from graph.savers import checkpoint_serializer
 from graph.stores.engine import BUSY_TIMEOUT_S
 from graph.stores.migrations import SchemaTooNew
@@ -74,6 +74,9 @@ class _Saver(PostgresSaver):
     ) -> RunnableConfig:
         return super().put(bare(config), checkpoint, own(metadata), versions)
 
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return named_one(config, super().get_tuple(config))
+
 
 class _AsyncSaver(AsyncPostgresSaver):
     """The same, asynchronously."""
@@ -84,6 +87,9 @@ class _AsyncSaver(AsyncPostgresSaver):
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, versions: ChannelVersions
     ) -> RunnableConfig:
         return await super().aput(bare(config), checkpoint, own(metadata), versions)
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return named_one(config, await super().aget_tuple(config))
 
 
 @contextmanager

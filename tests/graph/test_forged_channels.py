@@ -1,5 +1,6 @@
 """Channels can be written, threads forked, processes killed: no effect twice, no forged fact, no swallowed question."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -13,6 +14,7 @@ from langgraph.types import Command
 from pydantic import ValidationError
 
 from graph.app import App
+from graph.checkpoint_metadata import NoSuchCheckpoint
 from state.context import Trust
 from state.ports import ClaimRefused
 from state.work import Status
@@ -190,3 +192,25 @@ def test_a_long_earlier_answer_makes_room_for_the_question(opened: Opened) -> No
     manifest = second.decisions[0].manifest
     assert manifest is not None
     assert "over_budget" in {dropped.reason.value for dropped in manifest.dropped}
+
+
+@on_both_engines
+def test_a_checkpoint_that_is_not_there_is_one_error_and_begins_nothing_beside_the_thread(opened: Opened) -> None:
+    app = opened.app(ENDS)
+    app.ask("Hello?", as_=AGENT.name, thread="T")
+    filed = app.ports.log.names("t1", "T")
+    nowhere: RunnableConfig = {"configurable": {"thread_id": "T", "checkpoint_id": "1f0-of-nowhere"}}
+    question = {"messages": [HumanMessage("And now?")]}
+
+    async def asynchronously() -> None:
+        async with app.asynchronous() as graph:
+            await graph.ainvoke(question, nowhere, context=AS_AGENT)
+
+    for run in (
+        lambda: app.graph.invoke(question, nowhere, context=AS_AGENT),
+        lambda: app.graph.update_state(nowhere, {"head": None}),
+        lambda: asyncio.run(asynchronously()),
+    ):
+        with pytest.raises(NoSuchCheckpoint, match="got checkpoint '1f0-of-nowhere', which thread T does not have; al"):
+            run()
+    assert app.ports.log.names("t1", "T") == filed
