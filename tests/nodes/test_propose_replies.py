@@ -162,6 +162,11 @@ SECRET = "ZX-881"
         pytest.param(said(SECRET), "the reply has text but calls neither a tool nor a form", id="a text"),
     ],
 )
+def test_a_failure_repeats_nothing_of_the_reply(parts: Parts, given: Reply, detail: str) -> None:
+    wrote, _ = proposed(parts, given)
+    assert wrote.attempts[0].outcome.detail == detail
+
+
 def test_what_nobody_sees_is_taken_out_of_what_is_said_and_counted(parts: Parts) -> None:
     hidden = {"text": "Do\u200bne.\x07\U000e0041", "next_steps": ["Wait\u2060"], "citations": [{"source": "s"}]}
     wrote, _ = proposed(parts, reply(("c1", "answer", hidden)))
@@ -172,8 +177,3 @@ def test_what_nobody_sees_is_taken_out_of_what_is_said_and_counted(parts: Parts)
     given, _ = proposed(parts, reply(("c1", "refund", {"order": "A\u200b1"})))
     assert stored(parts, given) == act(("call-3-0", "refund", {"order": "A\u200b1"}))
     assert given.attempts[-1].taken_out == 0
-
-
-def test_a_failure_repeats_nothing_of_the_reply(parts: Parts, given: Reply, detail: str) -> None:
-    wrote, _ = proposed(parts, given)
-    assert wrote.attempts[0].outcome.detail == detail
