@@ -39,13 +39,25 @@ _SPARES = re.compile(r"skip(?:ping)?|ignore|spare|keep|leave|preserve|retain")
 _SPARED = re.compile(
     r"\b(?:should|must|may|shall|ought|need)(?:n['’]t| not\b| never\b)"
     r"|\b(?:does|do)(?:n['’]t| not) (?:get|receive|see)\b"
-    r"|\b(?:must|should|shall|ha(?:s|ve) to) (?:stay|survive|remain)\b|\bstays?(?: out\b|(?=\s*(?:[.,;!?]|$)))"
+    r"|\b(?:must|should|shall|ha(?:s|ve) to) (?:stay|survive|remain)\b"
+    r"|(?<!\bplace to )(?<!\bplaces to )(?<!\bwhere to )\bstays?(?: out\b|(?=\s*(?:[.,;!?]|$)))"
     r"|\b(?:(?:is|are|was) )?(?:forbidden|prohibited|excluded|off limits)\b|\bcan wait\b|:\s*no(?=\s*(?:[.,;!?]|$))",
 )
 _CLAUSE_BEGINS = re.compile(r"[,;:](?=\s)|[.!?]+(?=\s)|\n|\b(?:but|instead|pero|sino)\b")
 _CONDITION = re.compile(r"\b(?:if|when|since|because|as|although|while|unless|why|si|cuando|porque|aunque)\b")
 _SENTENCE_ENDS = re.compile(r"[.!?;]+(?=\s|$)|\n|\b(?:but|instead|pero|sino)\b")
 _CLAUSE_ENDS = re.compile(r",|[.!?;]+(?=\s|$)|\n|\b(?:but|instead|pero|sino|so|please|and (?:i|we|please|then))\b")
+
+
+# `Remove Bob from the list`: who is taken out of those that an effect is for.
+_TAKEN_OFF = re.compile(
+    r"\b(?P<verb>remov(?:e|ing)|tak(?:e|ing)|strik(?:e|ing)|cross(?:ing)?|drop(?:ping)?|delet(?:e|ing)|scratch(?:ing)?"
+    r"|quita\w*|saca\w*|elimina\w*|borra\w*)\s"
+    r"(?P<who>[^.!?;:\n]{1,80}?)\s(?:from|off|out of|de)\s(?:(?:the|this|that|my|our|your|la|el|los|las|mi)\s)?"
+    r"(?:[^\W_]+\s){0,2}?(?:lists?|recipients?|receivers?|addressees|cc|bcc|copy|invitees|guests?|participants|attendees"
+    r"|lista|copia|destinatarios|invitados)\b",
+    re.IGNORECASE,
+)
 
 
 class Parted(NamedTuple):
@@ -56,11 +68,21 @@ class Parted(NamedTuple):
 
 
 @kept(most=256)
-def parted(text: str) -> Parted:
-    """A user's text without what it leaves out, and that."""
+def parted(text: str, stems: tuple[str, ...] = ()) -> Parted:
+    """A user's text without what it leaves out, and that. `stems` begin the words that name the effect: what it removes
+    is not left out of it."""
     text, spared = _without_spared(text)
+    text, taken_off = _without_taken_off(text, stems)
     found = _followed(text)
-    return Parted(found.asked, "\n".join(one for one in (*spared, found.left_out) if one))
+    return Parted(found.asked, "\n".join(one for one in (*spared, *taken_off, found.left_out) if one))
+
+
+def _without_taken_off(text: str, stems: tuple[str, ...]) -> tuple[str, list[str]]:
+    """A text without what it wants taken off a list, and that."""
+    found = [one for one in _TAKEN_OFF.finditer(text) if not stems or not one["verb"].casefold().startswith(stems)]
+    for one in reversed(found):
+        text = f"{text[: one.start()]} {text[one.end() :]}"
+    return text, [one["who"] for one in found]
 
 
 def _without_spared(text: str) -> tuple[str, list[str]]:

@@ -36,12 +36,12 @@ class Sources:
     @cached_property
     def words(self) -> Meaning:
         """What the user's own words ask for, in every turn that was shown: without what they leave out."""
-        return meaning("\n".join(parted(item.text).asked for item in self._turns), self.today)
+        return meaning("\n".join(parted(item.text, self.stems).asked for item in self._turns), self.today)
 
     @cached_property
     def left_out(self) -> Meaning:
         """What the user's words name to leave it out."""
-        return meaning("\n".join(parted(item.text).left_out for item in self._turns), self.today)
+        return meaning("\n".join(parted(item.text, self.stems).left_out for item in self._turns), self.today)
 
     @cached_property
     def all_words(self) -> frozenset[str]:
@@ -70,7 +70,7 @@ class Sources:
 
     def in_turns(self, value: JsonValue, argument: Argument) -> tuple[str, ...]:
         """The user's turns that say a value: one that decides has to stand in what they ask for."""
-        texts = ((item, parted(item.text).asked if argument.control else item.text) for item in self._turns)
+        texts = ((item, parted(item.text, self.stems).asked if argument.control else item.text) for item in self._turns)
         return tuple(item.item_id for item, text in texts if meaning(text, self.today).says(value, argument.role))
 
     def in_records(self, value: JsonValue, argument: Argument) -> Iterator[Shown]:

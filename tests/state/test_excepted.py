@@ -65,6 +65,19 @@ ROWS: dict[str, tuple[str, str, str]] = {
     "an effect's own verb": ("Reject the refund of Bob", "Reject the refund of Bob", ""),
     "a job to stop": ("Stop job 7 and cancel order 5", "Stop job 7 and cancel order 5", ""),
     "a stay": ("Book a stay in Rome for 3 nights", "Book a stay in Rome for 3 nights", ""),
+    "a place to stay": ("A great place to stay. Book it", "A great place to stay. Book it", ""),
+    "a thing that is to stay": (
+        "Delete all files. I want the plan to stay.",
+        "Delete all files. .",
+        " I want the plan to stay",
+    ),
+    "who is taken off the list": (
+        "Send it to my team, remove Bob from the list",
+        "Send it to my team, ",
+        "Bob",
+    ),
+    "who is taken off in Spanish": ("Paga a todos; quita a Bob de la lista.", "Paga a todos; .", "a Bob"),
+    "who is taken off for good": ("Remove Bob from the workspace", "Remove Bob from the workspace", ""),
     "Spanish": ("Paga a Max, nunca a Bob", "Paga a Max, ", " a Bob"),
     "twice": ("not A. B; not C", " . B;  ", " A\n C"),
 }
@@ -76,9 +89,26 @@ def test_a_text_is_parted(text: str, asked: str, left_out: str) -> None:
     assert (found.asked.split(), found.left_out) == (asked.split(), left_out)
 
 
+def test_what_an_effect_removes_is_not_left_out_of_it() -> None:
+    words = "Remove Bob from the mailing list"
+    assert parted(words, ("remov", "kick")) == (words, "")
+    assert parted(words, ("send",)).left_out == "Bob"
+
+
 @pytest.mark.parametrize(
     "part",
-    ["leave ", "keep ", "not a but ", "is not a, ", "if not a, ", "never. ", "must not ", "a stays, ", "forbid a "],
+    [
+        "leave ",
+        "keep ",
+        "not a but ",
+        "is not a, ",
+        "if not a, ",
+        "never. ",
+        "must not ",
+        "a stays, ",
+        "forbid a ",
+        "remove a from ",
+    ],
 )
 def test_a_long_text_is_parted_in_a_moment(part: str) -> None:
     started = time.process_time()
