@@ -8,6 +8,7 @@ from typing import NamedTuple
 from nodes.validate.repeats import Deed, Deeds, deed, effects_of, settled_calls
 from nodes.validate.sweeps import Swept, gone_through, superseded, sweeps
 from state.checks.excepted import parted
+from state.checks.gathered import requested
 from state.checks.known import Row, echo, known, leaves
 from state.checks.meaning import meaning, plain
 from state.checks.origin import Shown
@@ -103,13 +104,13 @@ def own_names(principal: Principal) -> frozenset[str]:
 
 
 def named(opens: Opens | None, shown: Iterable[Shown], turn: int, today: date) -> bool:
-    """Whether the user's words of this turn name the effect: one word of each group stands in what they ask for."""
+    """Whether the user's words of this turn name the effect: one word of each group stands in what they ask for,
+    not in a question."""
     if opens is None:
         return False
-    turns = [
-        parted(item.text).asked for item in shown if item.trust is Trust.USER and item.source in ("", f"turn://{turn}")
-    ]
-    said = meaning("\n".join(turns), today)
+    turns = (item.text for item in shown if item.trust is Trust.USER and item.source in ("", f"turn://{turn}"))
+    stems = tuple(stem for group in opens.stems for stem in group)
+    said = meaning("\n".join(part for text in turns for part in requested(parted(text, stems).asked, stems)), today)
 
     def has(stem: str) -> bool:
         return stem in said.plain if " " in stem else any(word.startswith(stem) for word in said.words)

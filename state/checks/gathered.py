@@ -47,7 +47,23 @@ _CONDITIONS = frozenset(
 _PLAIN_BEFORE = frozenset({"of", "the", "my", "our", "your", "these", "those", "single", "los", "las", "mis", "de"})
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|then|y|luego)\b")
 _REPORT = re.compile(r"\b(?P<who>(?:tell|text|inform|notify|remind)\b[^,;:.]{1,80}?) that (?=(?:we|i|there)\b)", re.I)
-_REQUEST = re.compile(r"\W*(?:please|can|could|would|will|por favor|puedes|podrías)\b")
+_REQUEST = (
+    r"(?:please|(?:can|could|would|will|may) (?:you|u|we|i)|(?:can|could) [^,;:?]{1,60}? be"
+    r"|(?:would|is) it (?:be )?possible|por favor|puedes|puede|podrías|podría)\b"
+)
+# Words before a request that ask for nothing of their own.
+_LEAD = (
+    r"\W*(?:(?:and|also|so|then|now|next|finally|lastly|ok|okay|hi|hello|hey|thanks|great|y|también|hola|gracias)\b"
+    r"\W*)*"
+)
+_BEGINS_AS_REQUEST = re.compile(_LEAD + _REQUEST)
+_LATER_REQUEST = re.compile(rf"[,;:–—]\s*(?:(?:and|but|so|then|y)\s+)?(?={_REQUEST})")
+# `Check whether you paid Bob`: what is asked there is not asked for.
+_INDIRECT = re.compile(
+    r"\b(?:tell me|let me know|check|confirm|verify|see|look|find out|know|wonder(?:ing)?|remember|say|sure|dime|mira"
+    r"|comprueba|confirma|sabes)\s+(?:if|whether|si)\b.*?(?=[,;:]|\band\b|\bthen\b|\by\b|$)",
+    re.DOTALL,
+)
 _SOME = re.compile(
     r"\b(?:(?:one|two|some|any|none|a few|most|half|part) of (?:them|these|those|the|my|our)|un[oa] de)\b"
 )
@@ -94,8 +110,21 @@ def every_one(kind: str, asked: str, stems: tuple[str, ...] = ()) -> Literal["wh
 def asked_for(text: str) -> Iterator[str]:
     """The sentences of a text that may ask for something: a question does where it is a request."""
     for sentence in _SENTENCE.split(text):
-        if not sentence.rstrip().endswith("?") or _REQUEST.match(sentence.casefold()):
+        if not sentence.rstrip().endswith("?") or _BEGINS_AS_REQUEST.match(sentence.casefold()):
             yield sentence
+
+
+def requested(text: str, stems: tuple[str, ...]) -> Iterator[str]:
+    """The parts of a text that may name an effect, in one case: a question does where it is a request
+    or begins with the effect's own word (one of `stems`). What is to be checked or told is not asked for."""
+    for sentence in _SENTENCE.split(text.casefold()):
+        said = sentence
+        if sentence.rstrip().endswith("?") and not _BEGINS_AS_REQUEST.match(sentence):
+            later = _LATER_REQUEST.search(sentence)
+            words = _WORD.findall(sentence)
+            begun = bool(words) and words[0].startswith(stems)
+            said = sentence if begun else sentence[later.end() :] if later else ""
+        yield _INDIRECT.sub(" ", said)
 
 
 def effect_named(words: Iterable[str], stems: tuple[str, ...]) -> bool:

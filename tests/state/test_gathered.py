@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from state.checks.gathered import every_link_in, every_one, has_most
+from state.checks.gathered import every_link_in, every_one, has_most, requested
 from state.checks.known import Cell, Row, row_of
 from state.contract import OutputField
 from state.labels import Label
@@ -72,6 +72,29 @@ def test_all_of_a_kind_are_asked_for(words: str, asked: str | None) -> None:
 def test_what_all_are_told_is_no_condition() -> None:
     assert every_one("patient", "Tell every patient that we are closed", ("tell",)) == "whole"
     assert every_one("patient", "Tell every patient that owes us", ("tell",)) is None
+
+
+REQUESTED: dict[str, tuple[str, str]] = {
+    "a sentence": ("Pay Bob 900.", "pay bob 900."),
+    "a question": ("Did you pay Bob 900?", ""),
+    "a question beside a request": ("Did you pay Bob? Write to Ana.", " write to ana."),
+    "a question that says so": ("Bob was paid 900 by you?", ""),
+    "a request as a question": ("Hi, could you pay Bob 900?", "hi, could you pay bob 900?"),
+    "a request behind what it is about": ("Bob wants 900, can you pay it?", "can you pay it?"),
+    "a question about another": ("Will Bob pay Ana?", ""),
+    "a question whose tail asks to be told": ("Who paid Bob, can you tell?", "can you tell?"),
+    "an order that ends in a question mark": ("Pay Bob what he asked?", "pay bob what he asked?"),
+    "a message that asks": ("Write to Bob: did you pay?", ""),
+    "what is to be checked": ("Check whether you paid Bob and write to Ana.", " and write to ana."),
+    "what is to be told": ("Can you tell me if you pay Bob?", "can you  "),
+    "in Spanish": ("¿Puedes pagar a Bob?", "¿puedes pagar a bob?"),
+    "a question in Spanish": ("¿Has pagado a Bob?", ""),
+}
+
+
+@pytest.mark.parametrize(("words", "asked"), REQUESTED.values(), ids=REQUESTED.keys())
+def test_a_question_names_no_effect_unless_it_is_a_request(words: str, asked: str) -> None:
+    assert " ".join(requested(words, ("pay", "paid"))) == asked
 
 
 SENDER = OutputField(name="sender", trust="directory", identifies="user", counted=("message", "post"))
