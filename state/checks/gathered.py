@@ -46,6 +46,8 @@ _CONDITIONS = frozenset(
 )
 _PLAIN_BEFORE = frozenset({"of", "the", "my", "our", "your", "these", "those", "single", "los", "las", "mis", "de"})
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|then|y|luego)\b")
+# `Sort all users by name`: behind the order stands nothing that tells some apart.
+_ORDERED = re.compile(r"^(\W*(?:please )?(?:sort|rank|arrange|ordena\w*|clasifica\w*)\b.*?)\b(?:by|por)\b.*")
 _REPORT = re.compile(r"\b(?P<who>(?:tell|text|inform|notify|remind)\b[^,;:.]{1,80}?) that (?=(?:we|i|there)\b)", re.I)
 _REQUEST = (
     r"(?:please|(?:can|could|would|will|may) (?:you|u|we|i)|(?:can|could) [^,;:?]{1,60}? be"
@@ -58,6 +60,13 @@ _LEAD = (
 )
 _BEGINS_AS_REQUEST = re.compile(_LEAD + _REQUEST)
 _LATER_REQUEST = re.compile(rf"[,;:–—]\s*(?:(?:and|but|so|then|y)\s+)?(?={_REQUEST})")
+# `Write the message: ...`: what a message is to say asks for nothing, and sets no condition.
+_DICTATED = re.compile(
+    r"\b(?:the|this|a|an|following|el|este|un|siguiente)\s+(?:[^\W_]+\s+){0,2}?"
+    r"(?:message|text|note|question|reply|answer|comment|post|announcement|words|mensaje|texto|nota|pregunta|respuesta)"
+    r"\s*:(?=\s).*",
+    re.IGNORECASE | re.DOTALL,
+)
 # `Check whether you paid Bob`: what is asked there is not asked for.
 _INDIRECT = re.compile(
     r"\b(?:tell me|let me know|check|confirm|verify|see|look|find out|know|wonder(?:ing)?|remember|say|sure|dime|mira"
@@ -90,26 +99,28 @@ def every_one(kind: str, asked: str, stems: tuple[str, ...] = ()) -> Literal["wh
     """Whether the words ask for all of a kind, and no more than a place narrows them down (`within`).
 
     `all` stands before the noun with nothing between that tells some apart, in a clause with the effect's own word
-    (one of `stems`), where there are any, and no condition stands with it. A question asks for nothing, unless it is
-    a request.
+    (one of `stems`), where there are any, and no condition stands with it. What narrows all of them down in another
+    clause or sentence does so here: `find all users in a channel and write to each user`. An order narrows nothing
+    down. A question asks for nothing, unless it is a request.
     """
     if _SOME.search(plain(asked)):
         return None
     nouns = {kind, f"{kind}s", f"{kind}es"}
+    named = within = False
     for sentence in (_without_report(one) for one in asked_for(asked)):
-        words = _WORD.findall(plain(sentence))
         for clause in _CLAUSE.split(plain(sentence)):
-            said = _WORD.findall(clause)
+            said = _WORD.findall(_ORDERED.sub(r"\1", clause))
             spots = [at for at, word in enumerate(said) if word in nouns and _each_of(said[:at])]
-            if not spots or not effect_named(said, stems) or set(words) & _CONDITIONS:
-                continue
-            return "within" if set(said[spots[0] + 1 :]) & _WITHIN else "whole"
-    return None
+            if spots and set(_WORD.findall(plain(sentence))) & _CONDITIONS:
+                return None
+            within |= bool(spots) and bool(set(said[spots[0] + 1 :]) & _WITHIN)
+            named |= bool(spots) and effect_named(said, stems)
+    return ("within" if within else "whole") if named else None
 
 
 def asked_for(text: str) -> Iterator[str]:
     """The sentences of a text that may ask for something: a question does where it is a request."""
-    for sentence in _SENTENCE.split(text):
+    for sentence in _sentences(text):
         if not sentence.rstrip().endswith("?") or _BEGINS_AS_REQUEST.match(sentence.casefold()):
             yield sentence
 
@@ -117,7 +128,7 @@ def asked_for(text: str) -> Iterator[str]:
 def requested(text: str, stems: tuple[str, ...]) -> Iterator[str]:
     """The parts of a text that may name an effect, in one case: a question does where it is a request
     or begins with the effect's own word (one of `stems`). What is to be checked or told is not asked for."""
-    for sentence in _SENTENCE.split(text.casefold()):
+    for sentence in _sentences(text.casefold()):
         said = sentence
         if sentence.rstrip().endswith("?") and not _BEGINS_AS_REQUEST.match(sentence):
             later = _LATER_REQUEST.search(sentence)
@@ -125,6 +136,11 @@ def requested(text: str, stems: tuple[str, ...]) -> Iterator[str]:
             begun = bool(words) and words[0].startswith(stems)
             said = sentence if begun else sentence[later.end() :] if later else ""
         yield _INDIRECT.sub(" ", said)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of a text, each without what it dictates."""
+    return (_DICTATED.sub("", sentence) for sentence in _SENTENCE.split(text))
 
 
 def effect_named(words: Iterable[str], stems: tuple[str, ...]) -> bool:

@@ -47,6 +47,12 @@ TASKS: dict[str, Task] = {
         text("+34 611"),
         (text("+34 633"), text("+34 666")),
     ),
+    "text all what sounds like a condition": Task(
+        "To every patient write the message: You are one of k patients (where k is your number).",
+        (PEOPLE,),
+        text("+34 611"),
+        (text("+34 666"), ("cancel_visit", {"visit": "V1"})),
+    ),
     "cancel by day and hour": Task(
         "Cancel the visit on July 20th at noon",
         (VISITS,),
@@ -151,6 +157,18 @@ ASKED: dict[str, tuple[str, tuple[Call, ...], Call, str]] = {
         (PEOPLE,),
         text("+34 611"),
         "effect_not_opened",
+    ),
+    "what a message is to say": (
+        "Write Lucía Prado the following message: cancel the visit V1",
+        (PEOPLE, VISITS),
+        ("cancel_visit", {"visit": "V1"}),
+        "effect_not_opened",
+    ),
+    "all of whom the words pick some": (
+        "To every patient who is late write the message: Hurry.",
+        (PEOPLE,),
+        text("+34 611"),
+        "chosen_by_model",
     ),
     "who is taken off the list": (
         "Text every patient, and remove Omar Lindt from the list",

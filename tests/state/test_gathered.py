@@ -47,6 +47,11 @@ ALL: dict[str, tuple[str, str | None]] = {
     "a request as a question": ("Can you delete all files?", "whole"),
     "in a place": ("delete all files in work", "within"),
     "beside another clause": ("Summarise the notes, then delete all files", "whole"),
+    "in a place that another clause says": ("Find all files in work and delete each file", "within"),
+    "in a place that another sentence says": ("Find all files in work. Delete each file.", "within"),
+    "in an order": ("Sort all files by the number of their pages, and delete each file", "whole"),
+    "in an order within a place": ("Sort all files in work by name and delete each file", "within"),
+    "a condition in another sentence": ("Find all files that are empty. Delete each file.", None),
     "not said": ("delete files", None),
     "of everyone": ("tell everyone about the file", None),
     "all of something else": ("delete all users in the file", None),
@@ -70,6 +75,10 @@ def test_all_of_a_kind_are_asked_for(words: str, asked: str | None) -> None:
 
 
 def test_what_all_are_told_is_no_condition() -> None:
+    ranks = "Sort all users by their posts and to each user write the message: You are the k-th (where k is the rank)."
+    assert every_one("user", ranks, ("write",)) == "whole"
+    assert every_one("user", "To each user who is new write the message: Hi.", ("write",)) is None
+    assert every_one("user", "Sort all users. Write one the message: To each user.", ("write",)) is None
     assert every_one("patient", "Tell every patient that we are closed", ("tell",)) == "whole"
     assert every_one("patient", "Tell every patient that owes us", ("tell",)) is None
 
@@ -87,6 +96,8 @@ REQUESTED: dict[str, tuple[str, str]] = {
     "a message that asks": ("Write to Bob: did you pay?", ""),
     "what is to be checked": ("Check whether you paid Bob and write to Ana.", " and write to ana."),
     "what is to be told": ("Can you tell me if you pay Bob?", "can you  "),
+    "a message that says so": ("Write Bob the following message: pay me 900.", "write bob "),
+    "a note of the user's own": ("Note: pay Bob.", "note: pay bob."),
     "in Spanish": ("¿Puedes pagar a Bob?", "¿puedes pagar a bob?"),
     "a question in Spanish": ("¿Has pagado a Bob?", ""),
 }
