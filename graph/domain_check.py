@@ -75,8 +75,9 @@ def _tools(domain: Domain) -> Iterator[str]:
         properties = contract.parameters.get("properties")
         parameters = properties if isinstance(properties, dict) else {}
         yield from _unknown(f"tool {contract.name}", "argument", contract.arguments, parameters)
-        beside = [name for field in contract.output for name in (field.own_if, field.by) if name is not None]
-        yield from _unknown(f"tool {contract.name}", "field", beside, [field.name for field in contract.output])
+        fields = {field.name: (field.own_if, field.by, field.within, field.told_in) for field in contract.output}
+        beside = [name for names in fields.values() for name in names if name is not None]
+        yield from _unknown(f"tool {contract.name}", "field", beside, fields)
         for rate in contract.rates:
             yield from _rated(contract.name, rate, domain)
         for limit in contract.limits:

@@ -70,8 +70,11 @@ class Opens(Value):
     stems: tuple[tuple[str, ...], ...]
 
 
-# How a value came to be meant. `excepted`: the user's words name it to leave it out.
-Chosen = Literal["named", "described", "extreme", "all", "titled", "related", "derived", "author", "place", "excepted"]
+# How a value came to be meant. `told`: by what somebody wrote, where the user's words send there. `excepted`: the
+# user's words name it to leave it out.
+Chosen = Literal[
+    "named", "described", "extreme", "all", "titled", "related", "derived", "author", "place", "told", "excepted"
+]
 
 
 class Traced(Value):

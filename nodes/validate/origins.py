@@ -108,7 +108,7 @@ def _asked(case: Case, label: Label, why: str) -> Ask | None:
         read = argument.role == "url" and case.contract.effect is Effect.READ
         if (
             trace.label is label
-            and not (read and trace.chosen in ("author", "place"))
+            and not (read and trace.chosen in ("author", "place", "told"))
             and not suffices(argument, trace)
         ):
             return Ask(f"argument {trace.argument} {why}")

@@ -226,7 +226,7 @@ def _said(leaf: str | int | float, words: Meaning, stems: tuple[str, ...]) -> _S
                 mentions.add(("hour", when[1].isoformat()))
         return frozenset(mentions), False
     parts = words_of(leaf)
-    run = _longest_run(parts, words.sequence)
+    run = longest_run(parts, words.sequence)
     found = frozenset(("word", word) for word in run if not word.startswith(stems))
     return found, (bool(parts) and len(run) == len(parts)) or words.says(leaf)
 
@@ -281,7 +281,7 @@ def _key(value: JsonValue) -> str:
     return mailbox(str(value)) if "@" in str(value) else spaced(str(value))
 
 
-def _longest_run(parts: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+def longest_run(parts: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
     """The longest part of a name that the words say in one go: scattered words name nothing."""
     best: tuple[str, ...] = ()
     for start in range(len(parts)):

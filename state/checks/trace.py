@@ -9,15 +9,14 @@ from pydantic import JsonValue
 
 from state.checks.amounts import derived
 from state.checks.excepted import parted
-from state.checks.gathered import every_link_in
 from state.checks.known import Row, leaves
-from state.checks.links import address, urls
 from state.checks.meaning import Meaning, meaning, norm, number, same, words_of
 from state.checks.origin import Shown, bare
 from state.checks.selection import Selection
+from state.checks.told import Words, link_wanted, told
 from state.context import Trust
 from state.contract import ToolContract
-from state.labels import BY_THE_PRINCIPAL, FROM_A_FIELD, Argument, Chosen, Label, Traced, joined
+from state.labels import BY_THE_PRINCIPAL, FROM_A_FIELD, Argument, Label, Traced, joined
 
 _TURN = "turn://"
 _OWN_WORDS = frozenset({"me", "myself", "mine", "my", "own", "mi", "mí"})
@@ -51,6 +50,11 @@ class Sources:
     @cached_property
     def selection(self) -> Selection:
         return Selection(self.words, self.rows, self.own_names, self.stems, self.left_out)
+
+    @cached_property
+    def own(self) -> Words:
+        """The user's own words, and what they choose."""
+        return Words(self.words, self.left_out, self.selection)
 
     @cached_property
     def _turns(self) -> tuple[Shown, ...]:
@@ -167,7 +171,7 @@ def _value(argument: Argument, value: JsonValue, sources: Sources) -> Traced:
     if argument.role == "title" and (made := _made_of(value, sources)) is not None:
         return made
     if foreign:
-        chosen = _where_the_user_said(value, sources) if argument.role == "url" else None
+        chosen = link_wanted(value, sources.own, sources.rows) if argument.role == "url" else None
         return Traced(argument="", label=Label.UNTRUSTED, item_ids=foreign, chosen=chosen)
     return Traced(argument="", label=Label.NOWHERE)
 
@@ -202,24 +206,9 @@ def _in_fields(argument: Argument, value: JsonValue, sources: Sources) -> Traced
             if chosen is not None:
                 return one
             found = found or one
+    if found is not None and argument.role == "target" and told(value, argument.kind, sources.own, sources.rows):
+        return found.model_copy(update={"chosen": "told"})
     return found
-
-
-def _where_the_user_said(value: JsonValue, sources: Sources) -> Chosen | None:
-    """Why the user wants a link that others wrote: somebody wrote it whom the user names and the server names too, or
-    it stands in a place of which the user asks for all links."""
-    wanted = address(str(value))
-    for row in sources.rows:
-        held = {one.field.name: one for one in row.cells if one.label in (Label.SERVER, Label.DIRECTORY)}
-        for cell in row.cells:
-            if row.steered or wanted not in urls(str(cell.value)):
-                continue
-            author, place = held.get(cell.field.by or ""), held.get(cell.field.within or "")
-            if author is not None and sources.words.says(author.value):
-                return "author"
-            if place is not None and every_link_in(str(place.value), sources.words.text) and not sources.left_out.words:
-                return "place"
-    return None
 
 
 def _made_of(value: JsonValue, sources: Sources) -> Traced | None:

@@ -61,6 +61,11 @@ reads_on = with_spec(DecisionSpec(kind=DecisionKind.GATHER, toolset="read_on", t
             id="a field that says who wrote",
         ),
         pytest.param(
+            with_tool(output=(OutputField(name="readers", told_in="body"),)),
+            "names the field 'body', which there is not",
+            id="a field that mentions people",
+        ),
+        pytest.param(
             with_spec(DecisionSpec(kind=DecisionKind.ANSWER, toolset="x", instructions=("decide_plam",))),
             "decision answer/x names the instruction 'decide_plam', which there is not",
             id="an instruction",
