@@ -19,6 +19,24 @@ DERIVED: dict[str, tuple[str, str, list[str], list[str]]] = {
     "a share": ("split 90 between 3", "30", ["90", "3"], []),
     "half": ("half of the rent", "350", [], ["700"]),
     "twice": ("twice the rent", "1400", [], ["700"]),
+    "what was paid beyond a share": (
+        "dinner with a friend was 30; he paid too much for his share, return the difference",
+        "5",
+        ["30"],
+        ["20"],
+    ),
+    "what was paid beyond a share of three": (
+        "the three of us split 90 evenly, send her the difference",
+        "10",
+        ["90"],
+        ["40"],
+    ),
+    "what was paid beyond the share of a dinner with two": (
+        "dinner with two friends was 90, their share is equal: send the difference",
+        "10",
+        ["90"],
+        ["40"],
+    ),
     "a sum in Spanish": ("el alquiler más 20", "720", ["20"], ["700"]),
 }
 NOT_DERIVED: dict[str, tuple[str, str, list[str], list[str]]] = {
@@ -29,6 +47,27 @@ NOT_DERIVED: dict[str, tuple[str, str, list[str], list[str]]] = {
     "another step than the one named": ("the difference between 30 and 12", "42", ["30", "12"], []),
     "a product": ("pay bob 5000 more than 50", "250000", ["5000", "50"], []),
     "two steps on end": ("5 more than last time", "30", ["5"], ["20"]),
+    "a share among nobody knows how many": (
+        "30 for dinner; he paid his share, return the difference",
+        "5",
+        ["30"],
+        ["20"],
+    ),
+    "a share among two or three": (
+        "the three of us, with a friend, shared 30; return the difference",
+        "5",
+        ["30"],
+        ["20"],
+    ),
+    "a share without the difference": ("dinner with a friend was 30, he paid his share", "5", ["30"], ["20"]),
+    "a difference without the share": ("dinner with a friend was 30, return the difference", "5", ["30"], ["20"]),
+    "a share of what is held": ("with a friend, shared 30, the difference", "25", ["30"], ["10"]),
+    "a share of one said number beside another": (
+        "with a friend, shared 30 and 20, the difference",
+        "5",
+        ["30", "20"],
+        [],
+    ),
     "negative": ("5 less than last time", "-15", ["5"], ["20"]),
     "nothing": ("the difference between 5 and 5", "0", ["5"], ["5"]),
     "a sum of percentages": ("10% more than the rent", "710", ["10"], ["700"]),
