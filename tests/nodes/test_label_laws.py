@@ -160,7 +160,9 @@ def test_what_came_in_untrusted_is_never_read_as_trusted(
                 line.read_on(which)
         else:
             value = foreign[which % len(foreign)] if other % 2 else line.stored[which % len(line.stored)]
-            line.call("write", {"key": value, "text": value}, [{"key": value, "held": f"done: {value}", "note": ""}])
+            # A note or a file under a key of its own, or a row that the value is the key of.
+            key = f"good-{number}-note" if padding % 2 else value
+            line.call("write", {"key": key, "text": value}, [{"key": key, "held": f"done: {value}", "note": ""}])
             line.stored.append(value)
     trusted = [cell for row in line.rows() for cell in row.cells if cell.label is not Label.UNTRUSTED]
     texts = [plain(str(leaf)) for cell in trusted for leaf in leaves(cell.value)]

@@ -196,6 +196,17 @@ def test_the_words_by_which_a_handover_names_its_turns_say_no_number() -> None:
     assert traced(PAY, {"to": "toolrun://r/9"}, held)[0].label is Label.SERVER
 
 
+def test_a_memory_is_nobodys_word_for_a_target() -> None:
+    kept = (
+        Shown("m1", Trust.UNTRUSTED, "The landlord moved to MEMO0001", "memory://m1"),
+        Shown("m2", Trust.USER, "Pays to MEMO0002", "memory://m2"),
+    )
+    held = Sources((*sources("pay the landlord").shown, *kept), (), TODAY)
+    found = {value: traced(PAY, {"account": value}, held)[0] for value in ("MEMO0001", "MEMO0002")}
+    assert [one.label for one in found.values()] == [Label.UNTRUSTED, Label.SERVER]
+    assert [suffices(PAY.role("account"), one) for one in found.values()] == [False, False]
+
+
 READ = {"effect": Effect.READ}
 DRAFT = PAY.model_copy(
     update={"name": "draft", "output": tuple(OutputField(name=name, trust="system") for name in ("sum", "at", "id"))}
