@@ -63,12 +63,15 @@ def link_wanted(value: JsonValue, words: Words, rows: Sequence[Row]) -> Chosen |
     return None
 
 
-def told(value: JsonValue, kind: str | None, words: Words, rows: Sequence[Row]) -> bool:
-    """Whether the words tell of this value of a trusted field by what somebody wrote beside it."""
+def told(value: JsonValue, kind: str | None, words: Words, rows: Sequence[Row]) -> bool | None:
+    """Whether the words tell of this value of a trusted field by what somebody wrote beside it; None where they tell so
+    of another place."""
     if words.left_out.words:
         return False
     places = {str(place) for place in _places(kind, words.asked, rows)} if kind else set()
-    return (len(places) == 1 and any(same(value, one) for one in places)) or any(
+    if places:
+        return (len(places) == 1 and same(value, places.pop())) or None
+    return any(
         any(same(value, leaf) for leaf in leaves(cell.value)) and _mentioned(value, row, cell, words)
         for row in rows
         for cell in row.trusted

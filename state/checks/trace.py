@@ -179,6 +179,7 @@ def _value(argument: Argument, value: JsonValue, sources: Sources) -> Traced:
 def _in_fields(argument: Argument, value: JsonValue, sources: Sources) -> Traced | None:
     """The trusted fields that hold a value whole, and the choice that the user's words make there."""
     wanted, found = norm(value), None
+    meant = told(value, argument.kind, sources.own, sources.rows) if argument.role == "target" else False
     dated = wanted[: 10 if argument.role == "day" else 16].replace("t", " ")
     for row in sources.rows:
         if wanted not in row.holds and (argument.role not in ("time", "day") or dated not in row.holds):
@@ -193,7 +194,7 @@ def _in_fields(argument: Argument, value: JsonValue, sources: Sources) -> Traced
                 continue
             if argument.kind is not None and cell.field.identifies not in (argument.kind, None):
                 continue
-            chosen = sources.selection.choice(value, row, cell)
+            chosen = None if meant is None else sources.selection.choice(value, row, cell)
             if chosen == "all" and argument.role == "target" and cell.label is Label.SERVER:
                 chosen = None  # who wrote once to the user is not one of all whom the user knows
             one = Traced(
@@ -206,9 +207,7 @@ def _in_fields(argument: Argument, value: JsonValue, sources: Sources) -> Traced
             if chosen is not None:
                 return one
             found = found or one
-    if found is not None and argument.role == "target" and told(value, argument.kind, sources.own, sources.rows):
-        return found.model_copy(update={"chosen": "told"})
-    return found
+    return found.model_copy(update={"chosen": "told"}) if found is not None and meant else found
 
 
 def _made_of(value: JsonValue, sources: Sources) -> Traced | None:
