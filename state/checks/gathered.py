@@ -50,8 +50,10 @@ _CLAUSE = re.compile(r"[,;:]|\b(?:and|then|y|luego)\b")
 _ORDERED = re.compile(r"^(\W*(?:please )?(?:sort|rank|arrange|ordena\w*|clasifica\w*)\b.*?)\b(?:by|por)\b.*")
 _REPORT = re.compile(r"\b(?P<who>(?:tell|text|inform|notify|remind)\b[^,;:.]{1,80}?) that (?=(?:we|i|there)\b)", re.I)
 _REQUEST = (
-    r"(?:please|(?:can|could|would|will|may) (?:you|u|we|i)|(?:can|could) [^,;:?]{1,60}? be"
-    r"|(?:would|is) it (?:be )?possible|por favor|puedes|puede|podrías|podría)\b"
+    r"(?:please|(?:can|could|would|will|may) (?:you|u|we|i|somebody|someone)|(?:can|could) [^,;:?]{1,60}? be"
+    r"|(?:would|is) it (?:be )?possible|(?:do you )?mind|why don['’]t (?:you|we)|shall we|any chance (?:you|we)"
+    r"|i(?: am|['’]m| was)? wonder(?:ing)? (?:if|whether) (?:you|we) (?:can|could|would)"
+    r"|por favor|puedes|puede|podrías|podría)\b"
 )
 # Words before a request that ask for nothing of their own.
 _LEAD = (
@@ -69,8 +71,9 @@ _DICTATED = re.compile(
 )
 # `Check whether you paid Bob`: what is asked there is not asked for.
 _INDIRECT = re.compile(
-    r"\b(?:tell me|let me know|check|confirm|verify|see|look|find out|know|wonder(?:ing)?|remember|say|sure|dime|mira"
-    r"|comprueba|confirma|sabes)\s+(?:if|whether|si)\b.*?(?=[,;:]|\band\b|\bthen\b|\by\b|$)",
+    r"\b(?:tell me|let me know|check|confirm|verify|look|find out|know|remember|say|sure|dime|mira|comprueba"
+    r"|confirma|sabes|(?:see|wonder(?:ing)?)(?! (?:if|whether) (?:you|we) (?:can|could|would)\b))"
+    r"\s+(?:if|whether|si)\b.*?(?=[,;:]|\band\b|\bthen\b|\by\b|$)",
     re.DOTALL,
 )
 _SOME = re.compile(
