@@ -21,6 +21,7 @@ from state.domain import Domain
 __all__ = ["load"]
 
 CORPUS = Path(__file__).parent / "corpus"
+LOCK = Path(__file__).parent / "lock.json"
 
 
 def load(folder: Path, now: datetime) -> Domain:
@@ -44,4 +45,5 @@ def load(folder: Path, now: datetime) -> Domain:
         memories=memories(seeded_at(database)),
         close=database.close,
         events=events(database),
+        lock=LOCK,
     )

@@ -118,7 +118,8 @@ class Domain:
     question that reads the asker's own rows only: is this id one of mine? `preconditions` are those that contracts
     require, by name: does it hold for these arguments now? `corpus` is a folder of documents
     whose front matter says tenant, version and access. `memories` seeds the memory store. `events` are the kinds of
-    events there are, each with a look at whether it is still so before anybody is told.
+    events there are, each with a look at whether it is still so before anybody is told. `lock` is the JSON file of
+    what was reviewed of skills and MCP tools (state.lock); without it nothing was.
     """
 
     name: str
@@ -134,6 +135,7 @@ class Domain:
     preconditions: Mapping[str, Holds] = field(default_factory=dict)
     memories: Sequence[MemoryRecord] = ()
     events: Mapping[str, StillSo] = field(default_factory=dict)
+    lock: Path | None = None
     close: Callable[[], None] = lambda: None
 
 
