@@ -11,6 +11,7 @@ from graph.admission import check_messages
 from graph.build import Graph, build
 from graph.clock import RandomIds, SystemClock, SystemWaiting
 from graph.conversation import Conversation
+from graph.definition_changes import DefinitionChanges
 from graph.domain_check import check_domain
 from graph.domain_loading import load_domain
 from graph.forgetting.forget import Forgetting
@@ -151,6 +152,8 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     database = open_database(settings.database, admit=partial(refuse_foreign, named, secret), seal=seal)
     stack.callback(database.close)
     claim_database(SqlMarks(database.everyday), named, secret)
+    tenants = {one.tenant for name in domain.principals() if (one := domain.principal(name))}
+    changes = DefinitionChanges(SqlEventQueue(database.everyday), tenants, clock)
     library = stack.enter_context(open_library(settings, given.pop("embedder", None)))
     ingested = library.ingest(domain.corpus, clock.now(), progress=given.pop("progress", None))
     kept = stack.enter_context(open_persistence(settings))
@@ -188,7 +191,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     ports = Ports(
         clock=clock,
         ids=ids,
-        domain=domain,
+        domain=changes.known_to(domain),
         **{name: given[name] if given.get(name) is not None else make() for name, make in made.items()},
     )
     ownership = SqlOwnership(database.everyday, clock)

@@ -13,6 +13,7 @@ from state.value import Value
 
 EVENT = "event"  # the scheme of a notice's source
 NOTICE = "notice"  # the marker of its block
+DEFINITION_CHANGED = "definition_changed"  # the engine's own kind: a skill or a tool is not what was reviewed
 
 # One line that prints: who names a file or a job must not be able to begin a new line, or a block.
 About = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]{1,160}$")]
