@@ -83,7 +83,7 @@ def in_child(
             Thread(target=_write, args=(child, json.dumps(given).encode()), daemon=True).start()
             answered = _line(child, until)
         finally:
-            _end(child.pid)
+            end_process(child.pid)
     return _result(answered)
 
 
@@ -111,7 +111,7 @@ def _line(child: subprocess.Popen[bytes], until: float) -> bytes:
     return bytes(found)
 
 
-def _end(pid: int) -> None:
+def end_process(pid: int) -> None:
     """Kill a child and its descendants. It is stopped first: what it begins meanwhile would not be found."""
     with suppress(psutil.NoSuchProcess):
         child = psutil.Process(pid)

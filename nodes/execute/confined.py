@@ -1,0 +1,137 @@
+"""`python -I -S confined.py`: runs one reviewed script where it reaches nothing but its own files (S9).
+
+It stands alone: the interpreter that runs it loads nothing of ours and nothing that was installed. In this order the
+process takes limits, namespaces of its own (users, network, processes), and, in a child that sees no other process,
+rules for files (Landlock) and calls (seccomp). What cannot be had ends it before the script begins, with the reason.
+"""
+
+import ctypes
+import json
+import os
+import platform
+import resource
+import runpy
+import signal
+import stat
+import struct
+import sys
+
+# What stands before the script ends with one of these words on the status pipe.
+READY, REFUSED = "ready", "refused"
+
+_CLONE_NEWUTS, _CLONE_NEWIPC = 0x04000000, 0x08000000
+_CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every machine
+_EVERY_RIGHT = (13, 14, 15, 15, 16)  # how many bits of file rights the kernel's version of Landlock knows
+_READ = 1 << 2 | 1 << 3  # files, folders
+_READ_FILE, _WRITE_FILE = 1 << 2, 1 << 1
+_WRITE = _READ | 1 << 1 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8  # write, remove and make files and folders
+# socket, io_uring_setup, keyctl, request_key: a socket would be a door to every local service that has a file's name.
+_MACHINES = {"x86_64": (0xC000003E, (41, 425, 250, 249)), "aarch64": (0xC00000B7, (198, 425, 219, 218))}
+_ALLOW, _DENY, _KILL = 0x7FFF0000, 0x00050001, 0x80000000
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Refused(Exception):
+    """What cannot be enforced here."""
+
+
+def limit(timeout_s: int, memory_bytes: int, file_bytes: int) -> None:
+    """Time of the processor, memory, what a file may hold, open files, processes."""
+    for what, most in (
+        (resource.RLIMIT_CPU, timeout_s),
+        (resource.RLIMIT_AS, memory_bytes),
+        (resource.RLIMIT_FSIZE, file_bytes),
+        (resource.RLIMIT_NOFILE, 64),
+        (resource.RLIMIT_NPROC, 32),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(what, (most, most))
+
+
+def cut_off() -> None:
+    """Leave the network, and the sight of other processes."""
+    apart = _CLONE_NEWUSER | _CLONE_NEWNET | _CLONE_NEWPID | _CLONE_NEWIPC | _CLONE_NEWUTS
+    _checked(_libc.unshare(apart), "no namespaces of users and network for this user")
+
+
+def shut_in(readable: list[str], writable: str) -> None:
+    """Let no file be read, written or run beyond these."""
+    _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "privileges cannot be given up")
+    version = _checked(_libc.syscall(_CREATE_RULESET, None, 0, 1), "no Landlock in this kernel")
+    rights = (1 << _EVERY_RIGHT[min(version, len(_EVERY_RIGHT)) - 1]) - 1
+    ruleset = _checked(_libc.syscall(_CREATE_RULESET, struct.pack("Q", rights), 8, 0), "no rules for files")
+    for path in readable:
+        _beneath(ruleset, path, _READ, _READ_FILE)
+    _beneath(ruleset, "/dev/null", _READ_FILE | _WRITE_FILE, _READ_FILE | _WRITE_FILE)
+    _beneath(ruleset, writable, _WRITE, _READ_FILE | _WRITE_FILE)
+    _checked(_libc.syscall(_RESTRICT_SELF, ruleset, 0), "rules for files do not hold")
+    os.close(ruleset)
+
+
+def _beneath(ruleset: int, path: str, of_folder: int, of_file: int) -> None:
+    try:
+        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return  # a folder that other systems have
+    is_folder = stat.S_ISDIR(os.fstat(opened).st_mode)
+    rule = struct.pack("=Qi", of_folder if is_folder else of_file, opened)
+    _checked(_libc.syscall(_ADD_RULE, ruleset, 1, rule, 0), f"no rule for {path}")
+    os.close(opened)
+
+
+def forbid_calls() -> None:
+    """Let no socket be made, whatever family it has, and no key of the kernel be asked for."""
+    if platform.machine() not in _MACHINES or sys.maxsize < 1 << 32:
+        raise Refused(f"no rules for calls on {platform.machine()}")
+    machine, calls = _MACHINES[platform.machine()]
+    load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06
+    steps = [(load, 0, 0, 4), (equal, 1, 0, machine), (answer, 0, 0, _KILL), (load, 0, 0, 0)]
+    steps += [(at_least, 0, 1, 0x40000000), (answer, 0, 0, _DENY)]  # the same calls under other numbers
+    for call in calls:
+        steps += [(equal, 0, 1, call), (answer, 0, 0, _DENY)]
+    steps.append((answer, 0, 0, _ALLOW))
+    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    head = struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(program))
+    _checked(_libc.prctl(_PR_SET_SECCOMP, 2, head, 0, 0), "no rules for calls")
+
+
+def _checked(result: int, why: str) -> int:
+    if result < 0:
+        raise Refused(f"{why} ({os.strerror(ctypes.get_errno())})")
+    return result
+
+
+def main() -> None:
+    """Confine this process as the request on standard input says, then run the script in it."""
+    given = json.load(sys.stdin)
+    status = os.fdopen(given["status"], "w")
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    try:
+        if not sys.platform.startswith("linux"):
+            raise Refused(f"no way to cut off the network on {sys.platform}")
+        cut_off()
+        if inner := os.fork():
+            status.close()
+            sys.exit(os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1]) & 0xFF)
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        os.chdir(given["work"])
+        limit(given["timeout_s"], given["memory_bytes"], given["file_bytes"])
+        shut_in([*given["readable"], given["files"]], given["work"])
+        forbid_calls()
+    except (Refused, OSError, ValueError) as refused:
+        status.write(f"{REFUSED}: {refused}")
+        sys.exit(1)
+    status.write(READY)
+    status.close()  # the script has its own two pipes and no other
+    script = os.path.join(given["files"], given["script"])  # noqa: PTH118 - pathlib is not loaded for this alone
+    sys.argv = [given["script"], *given["arguments"]]
+    sys.path.insert(0, os.path.dirname(script))  # noqa: PTH120 - as above
+    sys.dont_write_bytecode = True
+    runpy.run_path(script, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""A reviewed script reaches its own files and nothing else, ends in its bounds, or does not run at all."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from nodes.execute import script
+from nodes.execute.script import MOST_OUTPUT_BYTES, NotConfined, OutOfTime, Ran, TooMuchOutput, run_script
+
+pytestmark = pytest.mark.skipif(
+    script.confinement_fault() is not None, reason=f"no script can run here: {script.confinement_fault()}"
+)
+TIME_S = 20.0
+OUTSIDE = f"""
+import os, pathlib, socket, subprocess, sys, urllib.request
+home = {str(Path.home())!r}
+TRIES = {{
+    "read a file": lambda: open("/etc/passwd").read(),
+    "list a folder": lambda: os.listdir("/"),
+    "list the home": lambda: os.listdir(home),
+    "look at processes": lambda: os.listdir("/proc"),
+    "read the environment of others": lambda: open(f"/proc/{{os.getppid()}}/environ").read(),
+    "go up": lambda: os.listdir("../.."),
+    "write a file": lambda: open("/tmp/written-by-a-skill", "w"),
+    "change the script": lambda: open(__file__, "w"),
+    "add a file beside it": lambda: open(__file__ + ".new", "w"),
+    "link outside": lambda: (os.symlink("/etc/passwd", "link"), open("link").read()),
+    "open a connection": lambda: socket.create_connection(("127.0.0.1", 5432), 1),
+    "ask a name": lambda: socket.getaddrinfo("localhost", 80) and socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+    "a local socket": lambda: socket.socket(socket.AF_UNIX),
+    "a raw socket": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW),
+    "fetch a page": lambda: urllib.request.urlopen("http://127.0.0.1:1/", timeout=1),
+    "run a program": lambda: subprocess.run(["/bin/true"], check=True),
+    "kill the agent": lambda: os.kill({os.getpid()}, 0),
+    "read its input": lambda: sys.stdin.read() or 1 / 0,
+}}
+for name, attempt in TRIES.items():
+    try:
+        attempt()
+    except Exception:
+        continue
+    print("could:", name)
+print("done")
+"""
+
+
+def run(text: str, *arguments: str, timeout_s: float = TIME_S, **files: bytes) -> Ran:
+    given = {name.replace("__", "/").replace("_", "."): data for name, data in files.items()}
+    return run_script({"scripts/a.py": text.encode(), **given}, "scripts/a.py", arguments, timeout_s=timeout_s)
+
+
+@pytest.fixture
+def no_process_is_left() -> Iterator[None]:
+    before = {one.pid for one in psutil.Process().children(recursive=True)}
+    yield
+    until = time.monotonic() + 5
+    while left := {one.pid for one in psutil.Process().children(recursive=True)} - before:
+        assert time.monotonic() < until, left
+        time.sleep(0.05)
+
+
+def test_it_reaches_nothing_outside_its_own_files() -> None:
+    assert run(OUTSIDE) == Ran(0, "done\n", "")
+
+
+def test_it_has_its_arguments_its_own_files_and_a_folder_to_work_in() -> None:
+    text = (
+        "import json, os, sys, beside\n"
+        "open('made', 'w').write(beside.WORD)\n"
+        "data = open(os.path.dirname(__file__) + '/../data.txt').read()\n"
+        "print(json.dumps([sys.argv, open('made').read(), data, sorted(os.environ)]))"
+    )
+    ran = run(text, "a b", "--c=$HOME", scripts__beside_py=b"WORD = 'x'", data_txt=b"d")
+    assert ran == Ran(0, '[["scripts/a.py", "a b", "--c=$HOME"], "x", "d", ["HOME", "LANG", "TMPDIR"]]\n', "")
+    assert run(text, "a b", "--c=$HOME", scripts__beside_py=b"WORD = 'x'", data_txt=b"d") == ran
+
+
+def test_how_it_ends_is_told() -> None:
+    assert run("import sys; sys.exit(3)").exit_code == 3
+    failed = run("raise ValueError('no such order')")
+    assert (failed.exit_code, failed.errors.splitlines()[-1]) == (1, "ValueError: no such order")
+    assert run("import os, signal; os.abort()").exit_code != 0
+    assert run("x = 'a' * 10**9").errors.endswith("MemoryError\n")
+    assert run("import sys; sys.stderr.write('e' * 100_000)").errors == "e" * 8_000
+
+
+@pytest.mark.usefixtures("no_process_is_left")
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("while True: pass", OutOfTime),
+        ("import time; time.sleep(60)", OutOfTime),
+        (
+            "import os, time\nfor _ in range(20):\n if not os.fork(): os.setsid(); time.sleep(60)\ntime.sleep(60)",
+            OutOfTime,
+        ),
+        (f"print('x' * {MOST_OUTPUT_BYTES})", TooMuchOutput),
+        ("while True: print('x' * 1000)", TooMuchOutput),
+    ],
+)
+def test_it_is_killed_at_its_bounds_with_all_that_it_began(text: str, ends: type[Exception]) -> None:
+    with pytest.raises(ends):
+        run(text, timeout_s=1.5)
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "by", "says"),
+    [
+        ("_libc.unshare(apart)", "-1", "no namespaces of users and network"),
+        ("_libc.syscall(_CREATE_RULESET, None, 0, 1)", "-1", "no Landlock in this kernel"),
+        ("_libc.syscall(_RESTRICT_SELF, ruleset, 0)", "-1", "rules for files do not hold"),
+        ("platform.machine() not in _MACHINES", "True", "no rules for calls on"),
+        ("_libc.prctl(_PR_SET_SECCOMP, 2, head, 0, 0)", "-1", "no rules for calls"),
+        ("not sys.platform.startswith('linux')", "True", "no way to cut off the network"),
+        ("cut_off()\n", "os._exit(1)\n", "ended before it was confined"),
+    ],
+)
+def test_where_a_bound_cannot_be_had_nothing_runs(
+    spoilt: str, by: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = script.PROGRAM.read_text().replace('"linux"', "'linux'")
+    head, body = whole.split("class Refused")
+    assert spoilt in body
+    changed = tmp_path / "confined.py"
+    changed.write_text(f"{head}class Refused{body.replace(spoilt, by)}")
+    monkeypatch.setattr(script, "PROGRAM", changed)
+    with pytest.raises(NotConfined, match=says):
+        run("print('it ran')")
