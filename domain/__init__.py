@@ -21,6 +21,7 @@ from state.domain import Domain
 __all__ = ["load"]
 
 CORPUS = Path(__file__).parent / "corpus"
+SKILLS = Path(__file__).parent / "skills"
 LOCK = Path(__file__).parent / "lock.json"
 
 
@@ -45,5 +46,6 @@ def load(folder: Path, now: datetime) -> Domain:
         memories=memories(seeded_at(database)),
         close=database.close,
         events=events(database),
+        skills=SKILLS,
         lock=LOCK,
     )

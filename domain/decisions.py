@@ -30,7 +30,7 @@ SPECS = (
     DecisionSpec(
         kind=DecisionKind.GATHER,
         toolset="look_up",
-        tools=("list_api_keys", "list_tickets", "get_ticket", "get_account"),
+        tools=("list_api_keys", "list_tickets", "get_ticket", "get_account", "read_skill_file", "run_skill_script"),
         forms=(Form.SEARCH, Form.PLAN, Form.CLARIFY, Form.ESCALATE, Form.ANSWER),
         instructions=(*FIXED, "decide_gather"),
         route=Route.SINGLE,
@@ -39,6 +39,7 @@ SPECS = (
         memory_purpose=MEMORY_PURPOSE,
         min_citations=1,
         examples_limit=2,
+        skills_limit=1,
     ),
     DecisionSpec(
         kind=DecisionKind.PLAN,
@@ -70,6 +71,7 @@ SPECS = (
         memory_limit=1,
         memory_purpose=MEMORY_PURPOSE,
         min_citations=1,
+        skills_limit=1,
     ),
     DecisionSpec(
         kind=DecisionKind.ANSWER,

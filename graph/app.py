@@ -30,6 +30,7 @@ from graph.rows import Ports, make_nodes
 from graph.scope import Identity
 from graph.seal import HmacSeal
 from graph.settings import Settings
+from graph.skills import with_skills
 from graph.stores.artifacts import SqlArtifacts
 from graph.stores.engine import open_database
 from graph.stores.events import SqlEventQueue
@@ -146,6 +147,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         claim_home(settings.home, settings.domain)
         domain = load_domain(settings.domain, settings.home / "domain", clock)
     stack.callback(domain.close)
+    domain = with_skills(domain)
     check_domain(domain)
     secret = master_secret(settings)
     seal = HmacSeal(secret.keys("seal"))
@@ -154,6 +156,8 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     claim_database(SqlMarks(database.everyday), named, secret)
     tenants = {one.tenant for name in domain.principals() if (one := domain.principal(name))}
     changes = DefinitionChanges(SqlEventQueue(database.everyday), tenants, clock)
+    for name, now in domain.shelf.drifted.items() if domain.shelf else ():
+        changes.blocked(f"skill {name}", now)
     library = stack.enter_context(open_library(settings, given.pop("embedder", None)))
     ingested = library.ingest(domain.corpus, clock.now(), progress=given.pop("progress", None))
     kept = stack.enter_context(open_persistence(settings))

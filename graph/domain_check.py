@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Iterator
 from graph.result_reader import READ_RESULT, RESULT, is_offered
 from state.contract import Rate
 from state.domain import Domain
+from state.skill import SKILL_TOOLS
 from state.tools import Tool
 from state.work import DecisionKind, Form
 
@@ -37,7 +38,8 @@ def _bare(domain: Domain) -> Iterator[str]:
 def _table(domain: Domain) -> Iterator[str]:
     specs = {spec.name: spec for spec in domain.table.specs}
     sections = {section.name for section in domain.instructions}
-    tools = {READ_RESULT, *(tool.contract.name for tool in domain.tools)}
+    engine = () if domain.shelf is not None else SKILL_TOOLS  # made, where there is something to read, with the shelf
+    tools = {READ_RESULT, *engine, *(tool.contract.name for tool in domain.tools)}
     for name, spec in specs.items():
         yield from _unknown(f"decision {name}", "instruction", spec.instructions, sections)
         yield from _unknown(f"decision {name}", "tool", spec.tools, tools)

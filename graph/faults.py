@@ -13,10 +13,12 @@ from graph.domain_check import DomainBroken
 from graph.domain_loading import DomainNotLoaded
 from graph.forgetting.forget import TenantNeeded
 from graph.inspection.finding import NoSuchDecision
+from graph.lock_file import LockUnusable
 from graph.masking import masked
 from graph.models.registry import ModelNotConfigured
 from graph.scope import NotYours, ThreadNeeded, UnknownPrincipal
 from graph.settings import SettingsError
+from graph.skill_review import UnknownSkill
 from graph.stores.engine import POOL_WAIT_S
 from graph.stores.ownership import BadThreadName, UnknownThread
 from graph.stores.run_lock import LeaseLost, ThreadBusy
@@ -46,6 +48,7 @@ _WRONG_USE = (
     NotOneHumanMessage,
     TenantNeeded,
     UnknownTool,
+    UnknownSkill,
 )
 
 # The call was right, and something it needs is not.
@@ -61,6 +64,7 @@ _NEEDED = (
     retrieval.IngestIncomplete,
     DomainNotLoaded,
     DomainBroken,
+    LockUnusable,
     UnknownStrategy,
     DomainUnavailable,
     ModelNotConfigured,

@@ -97,6 +97,7 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             contracts=contracts,
             policies=domain.policies,
             strategies=ports.strategies,
+            skills=domain.shelf.pinned if domain.shelf else (),
             still_so=domain.events,
         ),
         make_propose(

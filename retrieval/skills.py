@@ -22,7 +22,7 @@ class SkillChoice:
         own = [frozenset(index_words(f"{skill.name} {skill.description}")) for skill in skills]
         texts = [*own, *(frozenset(index_words(text)) for text in others)]
         held_by = Counter(word for words in texts for word in words)
-        most = max(1.0, len(texts) * _TELLS_UNTIL)
+        most = max(2.0, len(texts) * _TELLS_UNTIL)
         self._skills = [
             (skill, frozenset(word for word in words if held_by[word] <= most))
             for skill, words in zip(skills, own, strict=True)

@@ -11,6 +11,7 @@ from state.events import Event
 from state.memory import MemoryRecord
 from state.policy import Policy
 from state.run import Principal, Scope
+from state.skill import Shelf
 from state.task import TaskState
 from state.tools import Tool
 from state.value import Value
@@ -118,8 +119,9 @@ class Domain:
     question that reads the asker's own rows only: is this id one of mine? `preconditions` are those that contracts
     require, by name: does it hold for these arguments now? `corpus` is a folder of documents
     whose front matter says tenant, version and access. `memories` seeds the memory store. `events` are the kinds of
-    events there are, each with a look at whether it is still so before anybody is told. `lock` is the JSON file of
-    what was reviewed of skills and MCP tools (state.lock); without it nothing was.
+    events there are, each with a look at whether it is still so before anybody is told. `skills` is a folder of skills
+    (S9), `lock` the JSON file of what was reviewed of skills and MCP tools (state.lock); without it nothing was.
+    `shelf` is what the engine read there.
     """
 
     name: str
@@ -135,7 +137,9 @@ class Domain:
     preconditions: Mapping[str, Holds] = field(default_factory=dict)
     memories: Sequence[MemoryRecord] = ()
     events: Mapping[str, StillSo] = field(default_factory=dict)
+    skills: Path | None = None
     lock: Path | None = None
+    shelf: Shelf | None = None
     close: Callable[[], None] = lambda: None
 
 

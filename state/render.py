@@ -38,6 +38,7 @@ _TAGS_BY_SCHEME = {
     "capability": "capability",
     "decision": "decision",
     "index": "index",
+    "skill_body": "skill_body",
     EVENT: NOTICE,
     CONFLICT: "conflict",
 }
@@ -49,6 +50,7 @@ _TAGS_BY_KIND = {
     Kind.TOOL: "observation",
 }
 _SPEC_SCHEMES = ("tool", "form")
+SKILL = "skill"  # the scheme of a skill's name and description, which stand in the prefix; its body is no prefix
 
 
 def scheme(source: str) -> str:
@@ -58,8 +60,9 @@ def scheme(source: str) -> str:
 
 
 def in_instructions(item: ContextItem) -> bool:
-    """Whether the item is the operator's durable instruction text: the instruction channel holds nothing else."""
-    return item.kind is Kind.INSTRUCTION and item.trust is Trust.POLICY and scheme(item.source) == "policy"
+    """Whether the item is the operator's durable instruction text, or names a reviewed skill: the instruction channel
+    holds nothing else."""
+    return item.kind is Kind.INSTRUCTION and item.trust is Trust.POLICY and scheme(item.source) in ("policy", SKILL)
 
 
 def in_tools(item: ContextItem) -> bool:
@@ -76,6 +79,9 @@ def block(item: ContextItem, text: str) -> str:
     """The rendered form of one item: what its token count counts."""
     if in_tools(item):
         return text
+    if in_instructions(item) and scheme(item.source) == SKILL:
+        name, version = html.escape(visible(item.item_id)), html.escape(item.version or "")
+        return f'<skill name="{name}" version="{version}">\n{html.escape(visible(text), quote=False)}\n</skill>'
     if in_instructions(item):
         return f'<section name="{html.escape(item.item_id)}">\n{text}\n</section>'
     tag = _TAGS_BY_KIND[item.kind]

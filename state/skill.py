@@ -16,6 +16,8 @@ from state.value import Value
 
 SKILL_FILE = "SKILL.md"
 SCRIPTS = "scripts/"
+READ_SKILL_FILE, RUN_SKILL_SCRIPT = "read_skill_file", "run_skill_script"
+SKILL_TOOLS = (READ_SKILL_FILE, RUN_SKILL_SCRIPT)  # the engine's own; a decision table names those it wants
 MOST_DESCRIPTION_CHARS = 1_024
 MOST_COMPATIBILITY_CHARS = 500
 MOST_BODY_CHARS = 20_000  # about five thousand tokens, which is what the format recommends at most
@@ -89,3 +91,24 @@ class SkillFault(Value):
     skill: str
     code: FaultCode
     detail: str
+
+
+class Shelf(Value):
+    """The skills of a domain, by what the lock says of each: the pinned ones are offered, and no others.
+
+    `missing` are names that the lock pins and the folder does not have; `faults` what could not be read.
+    """
+
+    pinned: tuple[Skill, ...] = ()
+    unreviewed: tuple[Skill, ...] = ()
+    changed: tuple[Skill, ...] = ()
+    missing: tuple[str, ...] = ()
+    faults: tuple[SkillFault, ...] = ()
+
+    @property
+    def drifted(self) -> dict[str, str]:
+        """What is not as it was pinned, by name, with what it is now: a version, or why it cannot be read."""
+        broken = {fault.skill: f"{fault.code.value} {fault.detail}" for fault in self.faults}
+        return {skill.name: skill.version for skill in self.changed} | {
+            name: broken[name] for name in self.missing if name in broken
+        }

@@ -55,6 +55,8 @@ class DecisionSpec(Value):
     memory_purpose: str = ""
     min_citations: int = 0
     examples_limit: int = 0
+    # How many bodies of skills. Not written where 0, as before there were any.
+    skills_limit: int = Field(default=0, ge=0, exclude_if=lambda limit: not limit)
 
     @property
     def admits_untrusted(self) -> bool:

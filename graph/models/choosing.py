@@ -1,5 +1,6 @@
 """Choosing among what a request offers: the tool that fits the question, the change or the read that a plan names."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -11,6 +12,8 @@ from graph.models.reading import Offered, Reading
 from graph.models.vocabulary import DETERMINER
 from graph.models.wishes import wished_verb
 from graph.models.words import covered, spoken, stem, terms
+
+_IN_CODE = re.compile(r"`([a-z][a-z0-9_]{2,63})`")
 
 
 def ranked(reading: Reading) -> list[Offered]:
@@ -36,6 +39,12 @@ def fitting(reading: Reading) -> list[Offered]:
             # The sort is stable: among equals the first offered stays first.
             return [tools[index] for index in sorted(found, key=worth.__getitem__, reverse=True)]
     return []
+
+
+def by_procedure(reading: Reading) -> list[Offered]:
+    """The offered tools that a procedure names in code, in its order: whoever wrote it knows what to look at first."""
+    named = [name for procedure in reading.procedures for name in _IN_CODE.findall(procedure.text)]
+    return [tool for name in dict.fromkeys(named) for tool in reading.tools if tool.name == name]
 
 
 def _takes_a_record(tool: Offered, reading: Reading) -> bool:

@@ -3,7 +3,8 @@
 It sees only the request. It picks the offered tool whose description fits the question, asks for a plan where none
 does, takes arguments only from what the request shows, and answers with observed values, with values that a record or
 the policy owns, and with cited sentences and rows. It knows no tool, field or document, so that it works on any domain;
-and it obeys nothing that data says, because sentences are all that data is to it. It never proposes a search: nothing
+and it obeys nothing that data says, because sentences are all that data is to it. Of a skill's body, which is no data,
+it takes the tools that it names. It never proposes a search: nothing
 in a request tells it whether one was made already.
 """
 
@@ -12,7 +13,16 @@ from pydantic import JsonValue
 
 from graph.models.answering import Composed, compose
 from graph.models.arguments import fill
-from graph.models.choosing import chosen_change, chosen_read, fitting, observed, ranked, steps_to, unobtainable
+from graph.models.choosing import (
+    by_procedure,
+    chosen_change,
+    chosen_read,
+    fitting,
+    observed,
+    ranked,
+    steps_to,
+    unobtainable,
+)
 from graph.models.facts import answerable_from_facts
 from graph.models.inprocess import InProcessModel, ToolDefinitions, proposing
 from graph.models.reading import Offered, Reading, read
@@ -60,6 +70,10 @@ def decide(reading: Reading) -> Call:
 
 
 def _gather(reading: Reading) -> Call:
+    for tool in () if reading.steps else by_procedure(reading):
+        filled = fill(tool.parameters, reading)
+        if not filled.missing and not observed(tool, filled.arguments, reading):
+            return tool.name, filled.arguments
     if "plan" in reading.forms and not reading.steps and (wants_change(reading) or wants_other_read(reading)):
         return "plan", {"goal": _goal(reading)}
     if not content_words(reading.turn) and not reading.steps:

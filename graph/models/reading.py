@@ -65,7 +65,8 @@ class Quoted(NamedTuple):
 class Reading(NamedTuple):
     """All that a request says, sorted by what it is. `turn` opened the matter, `answers` settled our questions.
 
-    `policy` are the values that hold for everybody: they answer questions, and are arguments of nothing.
+    `policy` are the values that hold for everybody: they answer questions, and are arguments of nothing. `procedures`
+    are bodies of skills.
     """
 
     kind: str
@@ -78,6 +79,7 @@ class Reading(NamedTuple):
     verdicts: tuple[Quoted, ...]
     documents: tuple[Quoted, ...]
     memories: tuple[Quoted, ...]
+    procedures: tuple[Quoted, ...]
     capabilities: tuple[Offered, ...]
     tools: tuple[Offered, ...]
     forms: frozenset[str]
@@ -119,6 +121,11 @@ def read(messages: Sequence[BaseMessage], tools: Iterable[dict[str, Any]]) -> Re
             Quoted(found.text, found.attributes.get("source", ""))
             for found in shown
             if found.tag == "memory" and _trusted(found)
+        ),
+        procedures=tuple(
+            Quoted(found.text, found.attributes.get("source", ""))
+            for found in shown
+            if found.tag == "skill_body" and found.attributes.get("trust") == Trust.POLICY
         ),
         capabilities=capabilities,
         tools=tuple(tool for tool in offered if tool.name not in _FORMS),

@@ -16,12 +16,14 @@ from nodes.pack.required import (
     who_and_what,
 )
 from nodes.pack.scanning import Scans
+from nodes.pack.skills import skill_bodies
 from nodes.pack.standing import Standing
 from nodes.pack.strategy import STRATEGIES, Strategy, strategy_of
 from nodes.pack.sufficiency import assert_own, missing
 from nodes.pack.trail import this_turn
 from nodes.pack.utility import Chosen, choose, left_out
 from retrieval.examples import Examples
+from retrieval.skills import SkillChoice
 from state.context import ContextManifest, Dropped, DropReason, Kind, Packed, RequestSettings, Trust
 from state.contract import ToolContract
 from state.domain import Example, Section, StillSo
@@ -32,6 +34,7 @@ from state.ports import Artifacts, DecisionLog, EventQueue, TokenCounter
 from state.render import assembled, prefix_hash
 from state.request import Attempt, Request
 from state.run import RequestContext, Scope
+from state.skill import Skill
 from state.spending import count_request
 from state.task import TaskState
 from state.value import Value
@@ -67,12 +70,15 @@ def make_pack(
     contracts: Mapping[str, ToolContract],
     policies: Sequence[Policy],
     still_so: Mapping[str, StillSo],
+    skills: Sequence[Skill] = (),
     strategies: Mapping[str, Strategy] = STRATEGIES,
 ) -> Node:
     """The pack node. Raises UnknownStrategy where a policy names one that is not among `strategies`."""
     by_version = {policy.version: strategy_of(policy, strategies) for policy in policies}
-    standing = Standing(sections, contracts)
+    standing = Standing(sections, contracts, skills)
     boundary_cases = Examples(examples)
+    ours = [section.text for section in sections] + [example.text for example in examples]
+    skill_choice = SkillChoice(skills, [*ours, *(contract.description for contract in contracts.values())])
     scans = Scans()
 
     def run(reads: Reads, scope: Scope) -> Writes:
@@ -84,12 +90,14 @@ def make_pack(
         head = standing.drafts(drafts, decision)
         before = who_and_what(drafts, texts[request.turn_ref], scope, request, policy, decision)
         before += shown_examples(drafts, decision, boundary_cases, texts[request.turn_ref], policy)
+        budget = window.budget_tokens(len(decision.tools) + len(decision.forms))
+        procedures, too_long = skill_bodies(drafts, decision, skill_choice, texts[request.turn_ref], budget)
+        before += procedures
         before += constraints(drafts, artifacts, scope, reads.task, policy.history_turns)
         before += handover(drafts, artifacts, scope, reads.task)
         before += history(drafts, artifacts, log, scope, reads.task, policy.history_turns)
         before += outcomes(drafts, reads.task, contracts)
         before += capabilities(drafts, decision, contracts, scope)
-        budget = window.budget_tokens(len(decision.tools) + len(decision.forms))
         refused_tokens = _too_long(reads, scope)
         if refused_tokens is not None:
             budget = min(budget, refused_tokens // 2)  # the server counts more than we do: once more with half (B1)
@@ -149,7 +157,7 @@ def make_pack(
             budget_tokens=budget,
             window_tokens=window.window_tokens,
             reserved_output_tokens=window.reserved_output_tokens,
-            dropped=(*refused, *old, *own.dropped, *selected.dropped, *_excluded(snapshot), *news.dropped),
+            dropped=(*too_long, *refused, *old, *own.dropped, *selected.dropped, *_excluded(snapshot), *news.dropped),
             masked=own.masked,
             flags=scans.flags([*before, *selected.drafts, *news.drafts], [draft for _, draft in candidates]),
             tokenizer=tokens.name,
@@ -197,7 +205,7 @@ def make_pack(
         Writes,
         run,
         ports=("artifacts", "decision log", "events", "tokens"),
-        domain=("instructions", "examples", "contracts", "policy", "events"),
+        domain=("instructions", "examples", "skills", "contracts", "policy", "events"),
     )
 
 

@@ -4,16 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from nodes.pack.drafts import Draft, Drafts
+from nodes.pack.skills import skill_names
 from state.context import Kind, Trust
 from state.contract import ToolContract
 from state.domain import Section
 from state.forms import FORMS
 from state.request import ToolSpec
+from state.skill import READ_SKILL_FILE, Skill
 from state.work import Decision, Form
 
 _FORMS = {form: spec.canonical.decode() for form, spec in FORMS.items()}
 _REMEMBERED = 1_024
-_Key = tuple[str, tuple[str, ...], tuple[str, ...], tuple[Form, ...]]
+_Key = tuple[str, tuple[str, ...], tuple[str, ...], tuple[Form, ...], bool]
 
 
 class _Offer(NamedTuple):
@@ -27,21 +29,29 @@ class Standing:
     """What begins every request of a decision kind and toolset. It does not change while the app is open, so its
     addresses, blocks and token counts are worked out once for each tenant."""
 
-    def __init__(self, sections: Sequence[Section], contracts: Mapping[str, ToolContract]) -> None:
+    def __init__(
+        self, sections: Sequence[Section], contracts: Mapping[str, ToolContract], skills: Sequence[Skill]
+    ) -> None:
+        self._skills = tuple(skills)
         self._sections = {section.name: section for section in sections}
         self._offers = {name: _offer(name, contract) for name, contract in contracts.items()}
         self._known: dict[_Key, list[Draft]] = {}
 
     def drafts(self, drafts: Drafts, decision: Decision) -> list[Draft]:
         """The labelled sections of the decision kind, first in the prefix, then tools and forms in one canonical
-        order; counted."""
-        key = (drafts.tenant, decision.instructions, decision.tools, decision.forms)
+        order, then, where they can be read, the skills by name; counted."""
+        with_skills = READ_SKILL_FILE in decision.tools
+        key = (drafts.tenant, decision.instructions, decision.tools, decision.forms, with_skills)
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             known = self._known[key] = drafts.counted(
-                [*self._instructions(drafts, decision), *self._tools(drafts, decision)]
+                [
+                    *self._instructions(drafts, decision),
+                    *self._tools(drafts, decision),
+                    *skill_names(drafts, self._skills if with_skills else ()),
+                ]
             )
         return [draft._replace(item=draft.item.model_copy(update={"retrieved_at": drafts.now})) for draft in known]
 

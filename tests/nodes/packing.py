@@ -13,6 +13,7 @@ from state.ports import TokenCounter
 from state.render import render
 from state.request import Request
 from state.run import Scope
+from state.skill import Skill
 from state.work import DecisionKind
 from tests.desk import POLICY, SCOPE
 from tests.fakes import NOW, CharCounter
@@ -55,6 +56,7 @@ class Packing:
         policy: Policy = POLICY,
         sections: Sequence[Section] = SECTIONS,
         still_so: Mapping[str, StillSo] | None = None,
+        skills: Sequence[Skill] = (),
     ) -> None:
         self.parts = parts
         self.tokens = tokens or CharCounter()
@@ -70,6 +72,7 @@ class Packing:
             contracts=parts.desk.contracts,
             policies=[policy],
             still_so=still_so or {},
+            skills=skills,
         )
 
     def run(
