@@ -24,12 +24,15 @@ from graph.persistence import open_persistence
 from graph.reachable import unreachable
 from graph.savers import sqlite_saver, sqlite_store
 from graph.settings import Settings, SettingsError
+from graph.skill_review import told
+from graph.skills import with_skills
 from graph.stores.engine import found_version, open_database
 from graph.stores.migrations import Admit
 from graph.stores.schema import SCHEMA_VERSION
 from graph.stores.url import database_url, on_server
 from graph.tokens import EncodingCounter
 from graph.tool_secrets import SettingsSecrets
+from nodes.execute.script import confinement_fault
 from retrieval.embed import MiniLM
 from retrieval.folder import contents
 from retrieval.library import Library
@@ -87,6 +90,7 @@ def examine() -> Iterator[Check]:
         if domain:
             yield _checked("principals", lambda: _principals(settings, domain[0]))
             yield _checked("tool secrets", lambda: _tool_secrets(settings, domain[0]))
+            yield _checked("skills", lambda: _skills(domain[0]))
         yield _checked("model", lambda: _model(settings))
         yield Check(name="models", ok=True, found="; ".join(_needs(settings, name) for name in MODELS))
         yield _checked("tokenizer", lambda: EncodingCounter(settings.tokenizer).name)
@@ -155,6 +159,13 @@ def _tool_secrets(settings: Settings, domain: Domain) -> str:
     if missing:
         raise Missing("tools cannot be called without their secrets", "; ".join(missing))
     return f"{', '.join(declared)}: set" if declared else "no tool needs one"
+
+
+def _skills(domain: Domain) -> str:
+    found, fix = told(with_skills(domain), confinement_fault)
+    if fix:
+        raise Missing(found, fix)
+    return found
 
 
 def _model(settings: Settings) -> str:

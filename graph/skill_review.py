@@ -1,5 +1,6 @@
 """What a person looks at before a skill is offered, and the pin that says it was looked at (S9, X6)."""
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -74,6 +75,24 @@ def overview(domain: Domain, not_held_back: str | None) -> SkillOverview:
         faults=shelf.faults,
         scripts=not_held_back,
     )
+
+
+def told(domain: Domain, not_held_back: Callable[[], str | None]) -> tuple[str, str]:
+    """What the lock lets through of a domain's skills, and what to do where something is not as it was reviewed."""
+    shelf = domain.shelf or Shelf()
+    if amiss := sorted({*shelf.drifted, *shelf.missing}):
+        fix = "look at each by `agent skills review NAME`, and pin what may be offered"
+        return f"not as they were reviewed, and so not offered: {', '.join(amiss)}", fix
+    if shelf.faults:
+        fix = "`agent skills list` says what is wrong; mend them, or take them out"
+        return f"cannot be read: {', '.join(f'{one.skill} ({one.code.value})' for one in shelf.faults)}", fix
+    parts = [f"{len(shelf.pinned)} pinned and offered"]
+    if shelf.unreviewed:
+        parts.append(f"{len(shelf.unreviewed)} nobody reviewed: {', '.join(one.name for one in shelf.unreviewed)}")
+    if any(skill.scripts for skill in shelf.pinned):
+        reason = not_held_back()
+        parts.append("scripts run confined" if reason is None else f"no script runs here: {reason}")
+    return ", ".join(parts), ""
 
 
 def review(domain: Domain, name: str) -> SkillShown:

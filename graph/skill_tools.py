@@ -78,10 +78,10 @@ def script_runner(skills: Sequence[Skill], roles: tuple[str, ...]) -> Tool:
             *_named_by("script"),
             OutputField(name="exit_code", trust="system", json_schema={"type": "integer"}, required=True),
             OutputField(name="output", json_schema={"type": "string"}, required=True),
+            OutputField(name="errors", json_schema={"type": "string"}),
         ),
         failures=(
             FailureMode(code="not_found"),
-            FailureMode(code="script_failed"),
             FailureMode(code="out_of_time"),
             FailureMode(code="too_much_output"),
             FailureMode(code="not_confined"),
@@ -98,7 +98,7 @@ def script_runner(skills: Sequence[Skill], roles: tuple[str, ...]) -> Tool:
     ) -> dict[str, Any]:
         """Run a script of a skill as its body says. It reaches no network and no file but its own.
 
-        Errors: `not_found`, `script_failed`, `out_of_time`, `too_much_output`, `not_confined`.
+        Errors: `not_found`, `out_of_time`, `too_much_output`, `not_confined`.
         """
         found = by_name.get(skill)
         if found is None or script not in found.scripts:
@@ -111,10 +111,9 @@ def script_runner(skills: Sequence[Skill], roles: tuple[str, ...]) -> Tool:
             raise ToolError("too_much_output", "it wrote more than is kept") from None
         except NotConfined as reason:
             raise ToolError("not_confined", str(reason)) from None
-        if ran.exit_code:
-            last = (ran.errors.strip().splitlines() or [""])[-1][:_ERROR_CHARS]
-            raise ToolError("script_failed", f"exit code {ran.exit_code}: {last}")
-        return {"skill": skill, "script": script, "exit_code": 0, "output": ran.output}
+        # A script that ends badly has said something too: a wrong argument is corrected by whoever reads why.
+        errors = {"errors": (ran.errors.strip().splitlines() or [""])[-1][:_ERROR_CHARS]} if ran.exit_code else {}
+        return {"skill": skill, "script": script, "exit_code": ran.exit_code, "output": ran.output, **errors}
 
     return run_skill_script
 
