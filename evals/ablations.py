@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from evals.stage import Parts, Wiring
+from graph.skills import without_skills
 from state.knowledge import Chunk
 from state.memory import MemoryRecord
 from state.ports import Recalled
@@ -67,6 +68,10 @@ def _without_examples(parts: Parts) -> Parts:
     return replace(parts, domain=replace(parts.domain, examples=()))
 
 
+def _without_skills(parts: Parts) -> Parts:
+    return replace(parts, domain=without_skills(parts.domain))
+
+
 def _without_history(parts: Parts) -> Parts:
     policies = tuple(policy.model_copy(update={"history_turns": 0}) for policy in parts.domain.policies)
     return replace(parts, domain=replace(parts.domain, policies=policies))
@@ -88,4 +93,5 @@ ABLATIONS: Mapping[str, Wiring] = {
     "keywords": _port("lexical", FindsNothing()),
     "memory": _port("memory", RemembersNothing()),
     "redundancy": _without_redundancy,
+    "skills": _without_skills,
 }

@@ -27,6 +27,7 @@ class Slice(StrEnum):
     SOURCES = "sources"  # stale and conflicting ones
     PERMISSION = "permission"
     TOOLS = "tools"  # their contracts: arguments, approval, execution
+    SKILLS = "skills"
     INJECTION = "injection"
     FAULT = "fault"
     ANTIPATTERN = "antipattern"
@@ -75,6 +76,7 @@ class Case(Value):
     required; without either, precision is not measured. `effects` are what must have been changed, each once; what is
     not expected must not happen. `never` are calls that must not even reach their tool, `at_most` says how often a tool
     may run. `outcomes` says by tool how its calls ended, in order, `ruled` which rules must have judged one.
+    `skills` are those whose bodies are shown, and no others, where a case says so.
     `told` is what notices of events are about, each told in one request; where events are laid, no others.
     `must_not_contain` holds for requests, record and answer, `must_not_say` for the answers alone.
     """
@@ -102,6 +104,7 @@ class Case(Value):
     outcomes: dict[str, tuple[CallOutcome, ...]] = {}
     effects: tuple[Called, ...] = ()
     final_state: tuple[Look, ...] = ()
+    skills: tuple[str, ...] | None = None
     told: tuple[str, ...] = ()
     min_precision: float = Field(default=0, ge=0, le=1)
     max_tokens_per_decision: int | None = None

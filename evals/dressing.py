@@ -13,6 +13,7 @@ from evals.case import Case
 from evals.fixture import Injected, Vector
 from evals.observed import Watch, watched
 from graph.domain_check import DomainBroken, check_domain
+from graph.skills import with_skills
 from state.contract import ToolContract
 from state.domain import Domain
 from state.memory import MemoryRecord
@@ -59,6 +60,18 @@ def dressed(domain: Domain, case: Case, home: Path, watch: Watch, roles: Mapping
     except DomainBroken as broken:
         raise StageWrong(f"{case.name}: {broken}") from None
     return made
+
+
+def with_laid_skills(domain: Domain, case: Case, home: Path) -> Domain:
+    """The domain with the files of skills that the case lays over its own. Raises StageWrong, LockUnusable."""
+    if not case.fixture.skills:
+        return with_skills(domain)
+    laid = home / "skills"
+    if domain.skills is not None:
+        shutil.copytree(domain.skills, laid)
+    for name, text in case.fixture.skills.items():
+        _write_below(laid, name, text, f"{case.name}: fixture.skills")
+    return with_skills(replace(domain, skills=laid))
 
 
 def _directory(domain: Domain, roles: Mapping[str, tuple[str, ...]]) -> Callable[[str], Principal | None]:
@@ -124,14 +137,18 @@ def _corpus(corpus: Path, case: Case, home: Path) -> Path:
     copied = home / "corpus"
     shutil.copytree(corpus, copied)
     for name, text in case.fixture.documents.items():
-        place = copied / name
-        if not place.resolve().is_relative_to(copied.resolve()):
-            raise StageWrong(f"{case.name}: fixture.documents: got {name!r}; allowed: a path inside the corpus")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
+        _write_below(copied, name, text, f"{case.name}: fixture.documents")
     for each in hostile:
         _inject(copied, each, case)
     return copied
+
+
+def _write_below(folder: Path, name: str, text: str, where: str) -> None:
+    place = folder / name
+    if not place.resolve().is_relative_to(folder.resolve()):
+        raise StageWrong(f"{where}: got {name!r}; allowed: a path inside the {folder.name}")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
 
 
 def _inject(corpus: Path, injected: Injected, case: Case) -> None:

@@ -134,13 +134,15 @@ class Happened(Value):
 
 
 class Fixture(Value):
-    """What is laid under a case beside the domain's own data. `documents` are files by path, whole.
+    """What is laid under a case beside the domain's own data. `documents` are files by path, whole. So are `skills`:
+    the domain's lock does not pin what stands there then.
 
     `forgetful` are tools that do not know an effect again: called twice for one effect, they do it twice. `terms` are
     other terms of tools' contracts, by tool; `policy` are values set in every version of the policy record.
     """
 
     documents: dict[str, str] = {}
+    skills: dict[str, str] = {}
     memories: tuple[Remembered, ...] = ()
     injected: tuple[Injected, ...] = ()
     failures: tuple[Failure, ...] = ()

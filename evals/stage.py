@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from evals.case import Case
-from evals.dressing import StageWrong, dressed
+from evals.dressing import StageWrong, dressed, with_laid_skills
 from evals.fixture import Vector
 from evals.observed import Watch, WatchedModel
 from graph.app import App, open_app, open_library
@@ -113,7 +113,7 @@ def staged(
     loaded = load_domain(domain, home / "domain", clock)
     roles: dict[str, tuple[str, ...]] = {}
     try:
-        parts = Parts(dressed(loaded, case, home, watch, roles))
+        parts = Parts(dressed(with_laid_skills(loaded, case, home), case, home, watch, roles))
         for wiring in wirings:
             parts = wiring(parts)
         inner = parts.ports.get("model") or make_model(settings, _named(case, loaded))

@@ -20,11 +20,11 @@ _ENVELOPE = 200  # bytes of a page that are not its text
 _SCRIPT_TIME_S = 20.0
 _ERROR_CHARS = 300
 
-Page = Annotated[int, Field(ge=1, le=1_000, description="Which page, from 1.")]
-Path = Annotated[str, Field(min_length=1, max_length=256, description="The file as the body names it.")]
+Page = Annotated[int, Field(ge=1, description="Which page, from 1.")]
+Path = Annotated[str, Field(max_length=256, description="As the body names it.")]
 Arguments = Annotated[
     list[Annotated[str, Field(max_length=200)]],
-    Field(max_length=16, description="What follows the script's name on its command line, one word each."),
+    Field(max_length=16, description="What follows its name on a command line, one word each."),
 ]
 
 
@@ -46,7 +46,7 @@ def file_reader(skills: Sequence[Skill], roles: tuple[str, ...]) -> Tool:
         max_bytes=MAX_BYTES,
     )
     def read_skill_file(context: ToolContext, *, skill: _named(by_name), path: Path, page: Page = 1) -> dict[str, Any]:  # type: ignore[valid-type]  # the names there are make the schema
-        """Read a file of a skill that its body points to, or SKILL.md itself, one page at a time.
+        """Read a file of a skill, or its SKILL.md, one page at a time.
 
         Errors: `not_found`, `not_text`, `no_such_page`.
         """
@@ -96,7 +96,7 @@ def script_runner(skills: Sequence[Skill], roles: tuple[str, ...]) -> Tool:
         script: _one_of(scripts),  # type: ignore[valid-type]  # as above
         arguments: Arguments = [],  # noqa: B006  # a schema's default, never changed
     ) -> dict[str, Any]:
-        """Run a script of a skill as its body says. It reaches no network and no file but its own.
+        """Run a script of a skill as its body says. It reaches no network and no other files.
 
         Errors: `not_found`, `out_of_time`, `too_much_output`, `not_confined`.
         """

@@ -14,6 +14,7 @@ from state.events import NOTICE
 from state.render import blocks
 
 RESULT = "result:"
+SKILL_BODY = "skill_body://"
 
 
 def success(case: Case, played: Played) -> Score:
@@ -31,6 +32,9 @@ def _missed(case: Case, played: Played) -> Iterator[str]:
     yield from _judged_otherwise(case, played)
     shown = sources_shown(played)
     yield from (f"{source} was in no request" for source in case.required_evidence if source not in shown)
+    bodies = {source.removeprefix(SKILL_BODY) for source in shown if source.startswith(SKILL_BODY)}
+    if case.skills is not None and bodies != {*case.skills}:
+        yield f"the skills shown are {', '.join(sorted(bodies)) or 'none'}, not {', '.join(case.skills) or 'none'}"
     done = done_effects(played)
     wanted = Counter(effect.tool for effect in case.effects)
     for effect in case.effects:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.evals.bug import SeededBug
 from tests.evals.bugs_in_approvals import APPROVED
+from tests.evals.bugs_in_skills import SKILLS
 from tests.evals.bugs_in_what_is_allowed import ALLOWED
 from tests.evals.bugs_in_what_is_done import DONE
 from tests.evals.bugs_in_what_is_shown import SHOWN
@@ -14,7 +15,7 @@ from tests.evals.bugs_in_what_is_told import TOLD
 
 PAGE = Path(__file__).parents[2] / "docs" / "seeded_bugs.md"
 BEGIN, END = "<!-- bugs -->\n", "<!-- /bugs -->\n"
-BUGS: tuple[SeededBug, ...] = (*SHOWN, *ALLOWED, *APPROVED, *DONE, *TOLD)
+BUGS: tuple[SeededBug, ...] = (*SHOWN, *ALLOWED, *APPROVED, *DONE, *TOLD, *SKILLS)
 
 
 def table() -> str:
