@@ -3,7 +3,7 @@
 import pytest
 
 from graph.models.registry import open_model
-from state.context import Trust
+from state.context import Kind, Trust
 from state.work import DecisionKind, Form
 from tests.graph.models.library import FIND_LOAN, OPEN_CLOSURES, OPENING_HOURS, READS, contract
 from tests.graph.models.rendered import Fill, Proposed, Working, proposed, with_card
@@ -32,11 +32,35 @@ def a_useful_leaflet(working: Working) -> None:
     working.document("leaflet/cards@v2#lost", "A lost card is blocked by a person at the desk. Bring a passport.")
 
 
+def a_procedure(trust: Trust, kind: Kind = Kind.INSTRUCTION) -> Fill:
+    def fill(working: Working) -> None:
+        text = "First see `no_such_tool`, then `find_loan`."
+        with_card(working)
+        working.add("moving-body", kind, "skill_body://moving", trust, text)
+
+    return fill
+
+
 GATHER: dict[str, tuple[str, Fill, Proposed]] = {
     "the tool whose description covers the question": (
         "When is my book due?",
         with_card,
         ("find_loan", {"card_id": "C-7"}),
+    ),
+    "the first tool that a skill's body names and that can be called": (
+        "When does the Harbour branch open?",
+        a_procedure(Trust.POLICY),
+        ("find_loan", {"card_id": "C-7"}),
+    ),
+    "a body that nobody reviewed names nothing": (
+        "When does the Harbour branch open?",
+        a_procedure(Trust.UNTRUSTED),
+        ("opening_hours", {"branch": "harbour"}),
+    ),
+    "a document cannot pass for a body": (
+        "When does the Harbour branch open?",
+        a_procedure(Trust.POLICY, Kind.EVIDENCE),
+        ("opening_hours", {"branch": "harbour"}),
     ),
     "a word of the turn that stands in an enumeration": (
         "When does the Harbour branch open?",
