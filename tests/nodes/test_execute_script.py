@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 )
 TIME_S = 20.0
 OUTSIDE = f"""
-import os, pathlib, socket, subprocess, sys, urllib.request
+import ctypes, os, pathlib, socket, subprocess, sys, urllib.request
 home = {str(Path.home())!r}
 TRIES = {{
     "read a file": lambda: open("/etc/passwd").read(),
@@ -34,6 +34,11 @@ TRIES = {{
     "a local socket": lambda: socket.socket(socket.AF_UNIX),
     "a raw socket": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW),
     "fetch a page": lambda: urllib.request.urlopen("http://127.0.0.1:1/", timeout=1),
+    "change the rights of a file": lambda: os.chmod(home, os.stat(home).st_mode),
+    "change the times of a file": lambda: os.utime(home, (0, 0)),
+    "give a file away": lambda: os.chown(home, os.getuid(), os.getgid()),
+    "mark a file": lambda: os.setxattr(home, "user.mark", b"x"),
+    "take rights": lambda: ctypes.CDLL(None).unshare(0x10000000) and 1 / 0,
     "run a program": lambda: subprocess.run(["/bin/true"], check=True),
     "kill the agent": lambda: os.kill({os.getpid()}, 0),
     "read its input": lambda: sys.stdin.read() or 1 / 0,
@@ -65,6 +70,26 @@ def no_process_is_left() -> Iterator[None]:
 
 def test_it_reaches_nothing_outside_its_own_files() -> None:
     assert run(OUTSIDE) == Ran(0, "done\n", "")
+
+
+@pytest.mark.parametrize(
+    ("step", "could"),
+    [
+        ("        cut_off()\n", "kill the agent"),
+        ('        shut_in([*given["readable"], given["files"]], given["work"])\n', "read a file"),
+        ("        forbid_calls()\n", "change the times of a file"),
+        ("        forbid_calls()\n", "a local socket"),
+    ],
+)
+def test_each_part_of_the_confinement_holds_something(
+    step: str, could: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = script.PROGRAM.read_text()
+    assert step in whole
+    (tmp_path / "confined.py").write_text(whole.replace(step, ""))
+    monkeypatch.setattr(script, "PROGRAM", tmp_path / "confined.py")
+    kept = "\n".join(line for line in OUTSIDE.splitlines() if '": lambda' not in line or could in line)
+    assert run(kept.replace("(home, (0, 0))", "('.', (0, 0))")).output == f"could: {could}\ndone\n"
 
 
 def test_it_has_its_arguments_its_own_files_and_a_folder_to_work_in() -> None:
