@@ -16,7 +16,7 @@ from state.lock import Standing
 from tests.desk import Desk
 from tests.fakes import NOW
 from tests.graph.order_desk import desk_domain
-from tests.graph.test_skills import PARCEL, write_skill
+from tests.graph.skills_on_disk import PARCEL, write_skill
 
 Look = Callable[[], Domain]
 

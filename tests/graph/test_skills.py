@@ -27,11 +27,9 @@ from tests.fakes import NOW, FakeClock, SequentialIds
 from tests.fakes_retrieval import WordEmbedder
 from tests.graph.conftest import settings
 from tests.graph.order_desk import ENDS, FORMS, desk_domain, message
+from tests.graph.skills_on_disk import BODY, PARCEL, write_skill
 
 QUESTION = "My parcel is late, what now?"
-PARCEL = "Traces a parcel that is late. Use it when a parcel does not come."
-BODY = "Trace the parcel first, by `scripts/trace.py`; `references/carriers.md` has the carriers."
-SCRIPT = "import sys\nprint('traced', *sys.argv[1:])\n"
 TABLE = DecisionTable(
     specs=(
         DecisionSpec(
@@ -42,16 +40,6 @@ TABLE = DecisionTable(
     rules=(Rule(name="bound", at_bound=True, then="close/bound"), Rule(name="look", then="gather/look")),
 )
 scripts_run = pytest.mark.skipif(confinement_fault() is not None, reason="no script can run here")
-
-
-def write_skill(root: Path, name: str, description: str, body: str = BODY) -> Path:
-    folder = root / name
-    (folder / "references").mkdir(parents=True)
-    (folder / "scripts").mkdir()
-    (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {description}\n---\n{body}\n")
-    (folder / "references/carriers.md").write_text("Carriers: the fast one, the slow one.\n" * 400)
-    (folder / "scripts/trace.py").write_text(SCRIPT)
-    return folder
 
 
 def pin(home: Path) -> None:
