@@ -158,6 +158,13 @@ BY_BUG: Mapping[str, str] = {
     "edit_beyond_what_the_rules_allow": "edits not judged",
     "second_credit_of_the_day": "rates not counted",
     "result_that_the_contract_does_not_know": "any result passes",
+    "skill_loaded_only_where_it_matches": "every skill matches",
+    "pagina_semanal": "no skill matches",
+    "credit_worked_out_by_the_script": "no skill matches",
+    "amount_of_a_script_is_nobodys_word": "output of scripts trusted",
+    "files_outside_a_skill": "skill files by path",
+    "changed_skill_is_blocked": "lock of skills not asked",
+    "skill_that_nobody_reviewed": "lock of skills not asked",
 }
 
 # What E1 calls anti-patterns, and the counterexample of each.
