@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 from rich.text import Text
 from typer import Argument, Exit, Option, Typer
 
-from graph.cli.arguments import in_full
 from graph.cli.exits import FAILED, OK, WrongUse
 from graph.cli.layout import Hanging, labelled
 from graph.cli.program import Json, agent
@@ -145,6 +144,8 @@ def _head(screen: Screen, one: "SkillShown") -> None:
 
 def _readable(line: str) -> str:
     """A line as it is; one with what is not seen, or looks like something else, as JSON that shows it."""
+    from graph.cli.arguments import in_full
+
     return in_full(line).text if deceptive(line) else line
 
 
