@@ -38,11 +38,11 @@ class FindsNothing:
 class RemembersNothing:
     """A memory that is never asked."""
 
-    def recall(self, scope: Scope, purpose: str, now: datetime) -> Recalled:
+    def recall(self, scope: Scope, purpose: str, now: datetime, asked: str = "") -> Recalled:
         """Nothing."""
         return Recalled(facts=(), hypotheses=(), excluded=())
 
-    def add(self, memory: MemoryRecord) -> None:
+    def add(self, *memories: MemoryRecord) -> None:
         """Forgotten at once."""
 
 

@@ -164,9 +164,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     memory = StoreMemory(kept.store)
     forgotten = SqlForgotten(database.everyday, clock)
     gone = forgotten.names(MEMORY)
-    for record in domain.memories:
-        if (record.tenant, record.memory_id) not in gone:
-            memory.add(record)
+    memory.seed(record for record in domain.memories if (record.tenant, record.memory_id) not in gone)
     made: dict[str, Callable[[], Any]] = {
         "model": lambda: configured_model(settings, [tool.contract.name for tool in domain.tools]),
         "terms": lambda: call_terms(settings),

@@ -10,7 +10,7 @@ from retrieval.gather import Searcher
 from retrieval.links import Links
 from retrieval.ranking import Ranking
 from state.canonical import digest
-from state.context import Kind, Trust
+from state.context import DropReason, Kind, Trust
 from state.knowledge import Candidate, NotChosen, Snapshot
 from state.memory import MemoryRecord, MemorySource
 from state.node import Node
@@ -86,7 +86,7 @@ def make_retrieve(
         access = Access(tenant=scope.tenant, groups=scope.principal.groups, products=scope.principal.products, now=now)
         queries = _queries(reads, scope, artifacts) if decision.route is not Route.NONE else {}
         bodies = _Bodies(artifacts, scope.tenant)
-        remembered, forgotten = _memories(decision, scope, now, bodies)
+        remembered, forgotten, counts = _memories(reads, scope, bodies)
         memories = {kept.item_id: kept.ref for kept in remembered} | {out.item_id: out.reason for out in forgotten}
         key = _key(queries, decision, access, [index.generation(access), ranked_by], memories)
         for done in reads.task.retrieved:
@@ -98,6 +98,7 @@ def make_retrieve(
             queries=tuple(bodies.add(query) for query in queries),
             candidates=(*(_document(fused, now, bodies) for fused in found), *remembered),
             excluded=(*excluded, *forgotten),
+            memories_excluded=counts if sum(counts.values()) > len(forgotten) else {},
         )
         return Writes(candidates=bodies.stored_with(snapshot.model_dump_json()))
 
@@ -140,20 +141,25 @@ def make_retrieve(
         )
 
     def _memories(
-        decision: Decision, scope: Scope, now: datetime, bodies: _Bodies
-    ) -> tuple[tuple[Candidate, ...], tuple[NotChosen, ...]]:
+        reads: Reads, scope: Scope, bodies: _Bodies
+    ) -> tuple[tuple[Candidate, ...], tuple[NotChosen, ...], dict[DropReason, int]]:
+        decision, now = reads.decision, reads.request.now
         if not decision.memory_limit:
-            return (), ()
-        recalled = memory.recall(scope, decision.memory_purpose, now)
-        kept = [_memory(record, now, bodies) for record in (*recalled.facts, *recalled.hypotheses)]
+            return (), (), {}
+        asked = artifacts.get(scope.tenant, reads.request.turn_ref)
+        recalled = memory.recall(scope, decision.memory_purpose, now, asked)
+        records = (*recalled.facts, *recalled.hypotheses)
+        kept = [_memory(record, recalled.relevance.get(record.memory_id, 0.0), now, bodies) for record in records]
         excluded = tuple(
             NotChosen(item_id=memory_id, kind=Kind.MEMORY, source=f"memory://{memory_id}", reason=reason)
             for memory_id, reason in recalled.excluded
         )
-        return tuple(kept), excluded
+        return tuple(kept), excluded, recalled.excluded_by_reason
 
-    def _memory(record: MemoryRecord, now: datetime, bodies: _Bodies) -> Candidate:
+    def _memory(record: MemoryRecord, share: float, now: datetime, bodies: _Bodies) -> Candidate:
         trust = _MEMORY_TRUST[record.source]
+        # A preference bears on every question, also where it shares no word with one.
+        known = 0.5 if trust is Trust.UNTRUSTED else 0.8
         return Candidate(
             item_id=record.memory_id,
             kind=Kind.MEMORY,
@@ -167,7 +173,7 @@ def make_retrieve(
             classification=record.classification,
             effective_from=record.created_at,
             effective_to=record.expires_at,
-            relevance=0.5 if trust is Trust.UNTRUSTED else 0.8,
+            relevance=round(known + (1 - known) * share, 6),
             authority=1.0 if trust is Trust.SYSTEM else 0.5,
         )
 

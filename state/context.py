@@ -103,6 +103,7 @@ class DropReason(StrEnum):
     NO_LONGER_SO = "no_longer_so"
     TOLD_BY_NEWER = "told_by_newer"
     NEAR_DUPLICATE = "near_duplicate"
+    REVIEW_DUE = "review_due"
 
 
 class Dropped(Value):
@@ -172,6 +173,7 @@ class ContextManifest(Value):
     Item order is request order: rendering a manifest needs nothing but the bodies its items name. `policy_ref` is the
     address of the policy record itself, so that a changed one of the same version is told apart. `prefix_before` is the
     prefix of the last request of this kind and toolset, where it was another: what a server cached is lost (P1).
+    `memories_excluded` counts by reason all memories that were left out, where `dropped` lists only the most relevant.
     """
 
     request_id: str
@@ -185,6 +187,7 @@ class ContextManifest(Value):
     window_tokens: int
     reserved_output_tokens: int
     dropped: tuple[Dropped, ...] = ()
+    memories_excluded: dict[DropReason, int] = Field(default={}, exclude_if=lambda counts: not counts)
     truncated: tuple[Truncated, ...] = ()
     masked: tuple[Masked, ...] = ()
     flags: tuple[Flag, ...] = ()

@@ -85,9 +85,13 @@ class NotChosen(Value):
 
 
 class Snapshot(Value):
-    """What one retrieval found. Its key names the queries, the access and the state of the corpus."""
+    """What one retrieval found. Its key names the queries, the access and the state of the corpus.
+
+    `memories_excluded` counts by reason all memories that were left out, where `excluded` does not list them all.
+    """
 
     key: str
     queries: tuple[str, ...]
     candidates: tuple[Candidate, ...]
     excluded: tuple[NotChosen, ...] = ()
+    memories_excluded: dict[DropReason, int] = Field(default={}, exclude_if=lambda counts: not counts)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
+from state.memory import MemoryTerms
 from state.spending import ModelLimits
 from state.value import Ruled, Value
 
@@ -37,7 +38,8 @@ class Policy(Ruled):
     the evidence the best stands: `last` is beside the decision (B4). `half_life_days` says by kind of source (`memory`,
     `runbook` for `runbook/api-keys@v7`) after how many days a candidate is worth half; others do not age. `link_hosts`
     are the hosts to which an answer may link where a text that the request shows has the link, whoever wrote it: other
-    links come from the user or from a trusted field."""
+    links come from the user or from a trusted field. `memory` says what may be
+    remembered, and for how long (S6)."""
 
     version: str
     effective_from: AwareDatetime
@@ -58,6 +60,7 @@ class Policy(Ruled):
     link_hosts: tuple[str, ...] = Field(default=(), exclude_if=lambda given: not given)
     retention: Retention = Retention()
     model_limits: ModelLimits = ModelLimits()
+    memory: MemoryTerms = Field(default=MemoryTerms(), exclude_if=lambda terms: terms == MemoryTerms())
     values: dict[str, int | float | str | bool] = {}
 
 

@@ -52,19 +52,25 @@ class Model(Protocol):
 
 
 class Recalled(Value):
-    """Memories that passed the four checks, facts apart from hypotheses, and the others with their reason."""
+    """Memories that passed the four checks, facts apart from hypotheses, best first, and the others with their reason.
+
+    `relevance` says by id how much of a memory what is asked shares, between 0 and 1. Of what is excluded the most
+    relevant are listed, and all are counted by reason.
+    """
 
     facts: tuple[MemoryRecord, ...]
     hypotheses: tuple[MemoryRecord, ...]
     excluded: tuple[tuple[str, DropReason], ...]
+    excluded_by_reason: dict[DropReason, int] = {}
+    relevance: dict[str, float] = {}
 
 
 class MemoryStore(Protocol):
-    """Scoped memory (S6). `recall` sees the scope's tenant and subjects only."""
+    """Scoped memory (S6). `recall` sees the scope's tenant and subjects only. `add` writes all or none."""
 
-    def recall(self, scope: Scope, purpose: str, now: datetime) -> Recalled: ...
+    def recall(self, scope: Scope, purpose: str, now: datetime, asked: str = "") -> Recalled: ...
 
-    def add(self, memory: MemoryRecord) -> None: ...
+    def add(self, *memories: MemoryRecord) -> None: ...
 
 
 class StoredBody(Value):

@@ -158,6 +158,7 @@ def make_pack(
             window_tokens=window.window_tokens,
             reserved_output_tokens=window.reserved_output_tokens,
             dropped=(*too_long, *refused, *old, *own.dropped, *selected.dropped, *_excluded(snapshot), *news.dropped),
+            memories_excluded={} if snapshot is None else snapshot.memories_excluded,
             masked=own.masked,
             flags=scans.flags([*before, *selected.drafts, *news.drafts], [draft for _, draft in candidates]),
             tokenizer=tokens.name,

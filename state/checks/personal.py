@@ -12,12 +12,10 @@ from itertools import islice
 from typing import Literal
 
 Personal = Literal["email", "iban", "card", "national_id", "phone"]
-_Span = tuple[int, int]
+Span = tuple[int, int]
 
 # Each pattern begins where no word does and has bounded parts only: a scan is linear, whatever a text holds.
-_EMAIL = re.compile(
-    r"(?<![\w.+%:/-])[\w.+%-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,24}(?![\w-])", re.IGNORECASE | re.ASCII
-)
+_EMAIL = re.compile(r"(?<![\w.+%:/-])[\w.+%-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,24}(?![\w-])", re.IGNORECASE)
 _IBAN = re.compile(r"(?<![\w-])[a-z]{2}\d{2}", re.IGNORECASE | re.ASCII)
 _CARD = re.compile(r"(?<![\w.-])(?:\d[ -]?){12,18}\d(?![\w-])", re.ASCII)
 _DNI = re.compile(
@@ -55,25 +53,28 @@ def personal_data(text: str) -> dict[Personal, int]:
     """How often each kind stands in a text; kinds that do not are left out."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)  # full-width digits, blanks that do not break
-    counts: dict[Personal, int] = {}
-    if "@" in text and (emails := len(_EMAIL.findall(text))):
-        counts["email"] = emails
+    return {kind: len(spans) for kind, spans in personal_spans(text)}
+
+
+def personal_spans(text: str) -> Iterator[tuple[Personal, list[Span]]]:
+    """Where each kind stands in a text that is plain already (NFKC), by places, end exclusive; each place once."""
+    if "@" in text and (emails := [found.span() for found in _EMAIL.finditer(text)]):
+        yield "email", emails
     if any(digit in text for digit in "0123456789"):
         for kind, spans in _NUMBERED:
             if found := spans(text):
-                counts[kind] = len(found)
-                text = _blanked(text, found)  # counted once: a card's digits are no phone number as well
-    return counts
+                yield kind, found
+                text = _blanked(text, found)  # seen once: a card's digits are no phone number as well
 
 
-def _blanked(text: str, spans: list[_Span]) -> str:
+def _blanked(text: str, spans: list[Span]) -> str:
     signs = list(text)
     for start, end in spans:
         signs[start:end] = "_" * (end - start)
     return "".join(signs)
 
 
-def _ibans(text: str) -> list[_Span]:
+def _ibans(text: str) -> list[Span]:
     heads = [(head, _IBAN_BODIES.get(head[0][:2].upper())) for head in _IBAN.finditer(text)]
     bodies = [(head, body.match(text, head.end())) for head, body in heads if body is not None]
     return [(head.start(), body.end()) for head, body in bodies if body is not None and _sums(head[0], body[0])]
@@ -85,7 +86,7 @@ def _sums(head: str, body: str) -> bool:
     return int("".join(str(int(sign, 36)) for sign in turned)) % 97 == 1
 
 
-def _cards(text: str) -> list[_Span]:
+def _cards(text: str) -> list[Span]:
     return [found.span() for found in _CARD.finditer(text) if _is_card(re.sub(r"[ -]", "", found[0]))]
 
 
@@ -96,7 +97,7 @@ def _is_card(digits: str) -> bool:
     return total % 10 == 0 and _CARD_RANGES.fullmatch(digits) is not None
 
 
-def _national_ids(text: str) -> list[_Span]:
+def _national_ids(text: str) -> list[Span]:
     dni = [found.span() for found in _DNI.finditer(text) if _has_its_letter(found[0])]
     return dni + [found.span() for pattern in (_NINO, _SSN) for found in pattern.finditer(text)]
 
@@ -107,12 +108,12 @@ def _has_its_letter(written: str) -> bool:
     return _DNI_LETTERS[int(digits) % 23] == plain[-1]
 
 
-def _phones(text: str) -> list[_Span]:
+def _phones(text: str) -> list[Span]:
     """Numbers that exist by their plan: with their country, grouped as people write them, or announced by a word."""
     return [span for number in islice(_NUMBER.finditer(text), _MOST_NUMBERS) for span in _phones_in(text, number)]
 
 
-def _phones_in(text: str, number: re.Match[str]) -> Iterator[_Span]:
+def _phones_in(text: str, number: re.Match[str]) -> Iterator[Span]:
     # It reads the plans of all countries: 40 ms once, which only a text with such digits pays.
     from phonenumbers import PhoneNumberMatcher
 
@@ -130,7 +131,7 @@ def _phones_in(text: str, number: re.Match[str]) -> Iterator[_Span]:
             return
 
 
-_NUMBERED: tuple[tuple[Personal, Callable[[str], list[_Span]]], ...] = (
+_NUMBERED: tuple[tuple[Personal, Callable[[str], list[Span]]], ...] = (
     ("iban", _ibans),
     ("card", _cards),
     ("national_id", _national_ids),

@@ -2,10 +2,12 @@
 
 import html
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from evals.scores import Measure
@@ -99,13 +101,16 @@ def _(patch: pytest.MonkeyPatch) -> None:
 def _(patch: pytest.MonkeyPatch) -> None:
     """A fact outlives its end."""
     before = datetime(1970, 1, 1, tzinfo=UTC)
-    patch.setattr("retrieval.memory.check", lambda value, purpose, now: check(value, purpose, before))
+    patch.setattr("retrieval.memory.check", lambda held, purpose, now: check(held, purpose, before))
 
 
 @bug("memory serves any purpose", Caught("memory_that_never_ends", Measure.ISOLATION))
 def _(patch: pytest.MonkeyPatch) -> None:
     """What was kept for one purpose is shown for another."""
-    patch.setattr("retrieval.memory.check", lambda value, purpose, now: check(value, value["purpose"], now))
+    patch.setattr(
+        "retrieval.memory.check",
+        lambda held, purpose, now: check(replace(held, purposes=np.full_like(held.purposes, purpose)), purpose, now),
+    )
 
 
 @bug("memory of any subject", Caught("memory_that_never_ends", Measure.ISOLATION))

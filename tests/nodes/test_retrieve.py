@@ -64,20 +64,20 @@ def test_a_document_becomes_a_candidate_with_its_provenance(parts: Parts) -> Non
     ("record", "trust", "text", "relevance", "authority"),
     [
         pytest.param(
-            memory("m1"), Trust.USER, "m1 says hello (source: turn://1, since 2026-07-14)", 0.8, 0.5, id="user"
+            memory("ma"), Trust.USER, "ma says hello (source: turn://1, since 2026-07-14)", 0.8, 0.5, id="user"
         ),
         pytest.param(
-            memory("m2", MemorySource.SYSTEM_RECORD),
+            memory("mb", MemorySource.SYSTEM_RECORD),
             Trust.SYSTEM,
-            "m2 says hello (source: turn://1, since 2026-07-14)",
+            "mb says hello (source: turn://1, since 2026-07-14)",
             0.8,
             1.0,
             id="record",
         ),
         pytest.param(
-            memory("m3", MemorySource.MODEL_INFERRED),
+            memory("mc", MemorySource.MODEL_INFERRED),
             Trust.UNTRUSTED,
-            "hypothesis, inferred by a model: m3 says hello (source: turn://1, since 2026-07-14)",
+            "hypothesis, inferred by a model: mc says hello (source: turn://1, since 2026-07-14)",
             0.5,
             0.5,
             id="hypothesis",
@@ -106,6 +106,12 @@ def test_a_memory_becomes_a_candidate_with_who_says_so(
             authority=authority,
         ),
     )
+
+
+def test_a_memory_that_shares_words_with_the_question_is_more_relevant(parts: Parts) -> None:
+    told = (memory("m1", text="Prefers tea."), memory("m2", text="Order A1 is a gift."))
+    found = Library(parts, chunks=(), memories=told).snapshot()
+    assert [(one.item_id, one.relevance) for one in found.candidates] == [("m2", 0.95), ("m1", 0.8)]
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,8 @@ def test_every_record_is_read_however_many_there_are(memory: StoreMemory, monkey
     monkeypatch.setattr("retrieval.memory.PAGE", 7)
     for number in range(60):
         memory.add(record(f"{number:04}", subject="u10" if number % 2 else "u1"))
-    assert len(memory.recall(scope("u1"), "support", NOW).facts) == 30
+    recalled = memory.recall(scope("u1"), "support", NOW)
+    assert (len(recalled.facts), recalled.excluded_by_reason) == (20, {DropReason.OVER_LIMIT: 10})
 
 
 def test_facts_come_newest_first_and_a_second_write_replaces(memory: StoreMemory) -> None:
@@ -183,6 +184,72 @@ def test_facts_come_newest_first_and_a_second_write_replaces(memory: StoreMemory
         ("a", "second"),
         ("b", "text"),
         ("old", "text"),
+    ]
+
+
+def test_what_shares_most_with_the_question_comes_first_then_the_newest(memory: StoreMemory) -> None:
+    memory.add(
+        record("a", "Exports run at two in the morning", created_at="2026-01-01T00:00:00Z"),
+        record("b", "Prefers short answers"),
+        record("c", "Exports are sent to the warehouse in Valencia", source="user_stated"),
+        record("d", "Reads exports on Mondays", source="model_inferred"),
+    )
+    recalled = memory.recall(scope("u1"), "support", NOW, "When do our exports run in the morning?")
+    assert [one.memory_id for one in recalled.facts] == ["a", "c", "b"]
+    assert [one.memory_id for one in recalled.hypotheses] == ["d"]
+    assert recalled.relevance["b"] == 0
+    assert recalled.relevance["a"] > recalled.relevance["c"] > 0
+
+
+def test_of_ten_thousand_the_exclusions_are_counted_and_the_most_relevant_twenty_listed(store: BaseStore) -> None:
+    memory = StoreMemory(store)
+    memory.add(*(record(f"m{n:05}", f"word{n} rest", NOW if n % 2 else LATER) for n in range(10_000)))
+    recalled = memory.recall(scope("u1"), "support", NOW, "word7 word9999")
+    assert recalled.excluded_by_reason == {DropReason.EXPIRED: 5_000, DropReason.OVER_LIMIT: 4_980}
+    assert (len(recalled.facts), len(recalled.excluded)) == (20, 20)
+    assert dict(recalled.excluded)["m00007"] == dict(recalled.excluded)["m09999"] == DropReason.EXPIRED
+
+
+def test_what_another_process_writes_or_removes_is_seen_at_once(store: BaseStore) -> None:
+    here, there = StoreMemory(store), StoreMemory(store)
+    here.add(record("a"), record("b"))
+    assert len(here.recall(scope("u1"), "support", NOW).facts) == 2
+    there.remove("t1", "u1", ["a"])
+    assert [one.memory_id for one in here.recall(scope("u1"), "support", NOW).facts] == ["b"]
+    there.add(record("b", "second"))
+    assert [one.text for one in here.recall(scope("u1"), "support", NOW).facts] == ["second"]
+
+
+def test_what_is_due_for_review_is_out_until_it_is_confirmed(memory: StoreMemory) -> None:
+    memory.add(record("m", expires_at=TEN + timedelta(days=1), review_at=TEN.isoformat()))
+    before = memory.recall(scope("u1"), "support", TEN - timedelta(seconds=1))
+    assert (len(before.facts), before.excluded) == (1, ())
+    assert memory.recall(scope("u1"), "support", TEN).excluded == (("m", DropReason.REVIEW_DUE),)
+
+
+def test_h15_of_one_topic_one_record_stands_the_best_source_first_then_the_newest(memory: StoreMemory) -> None:
+    memory.add(
+        record("contact-1", about="contact", source="user_stated", created_at="2026-01-01T00:00:00Z"),
+        record("contact-2", about="contact", source="user_stated"),
+        record("contact-3", about="contact", source="model_inferred"),
+        record("window", about="window", created_at="2026-01-01T00:00:00Z"),
+        record("said", about="window", source="user_stated"),
+        record("other", about="contact", source="user_stated", subject="u2"),
+    )
+    recalled = memory.recall(scope("u1"), "support", NOW)
+    assert {one.memory_id for one in recalled.facts} == {"contact-2", "window"}
+    assert recalled.hypotheses == ()
+    assert recalled.excluded == tuple((name, DropReason.SUPERSEDED) for name in ("contact-1", "contact-3", "said"))
+
+
+def test_a_seed_that_was_replaced_stays_so_and_one_that_was_changed_is_written_anew(memory: StoreMemory) -> None:
+    first = record("seed", "before")
+    memory.seed([first, record("other")])
+    memory.add(first.model_copy(update={"superseded_by": "new"}), record("new", "after"))
+    memory.seed([first, record("other", "in another release")])
+    assert sorted(one.text for one in memory.recall(scope("u1"), "support", NOW).facts) == [
+        "after",
+        "in another release",
     ]
 
 

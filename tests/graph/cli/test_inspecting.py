@@ -44,7 +44,7 @@ def test_a_request_that_cannot_be_proved_exits_1_and_names_what_is_gone(same: Sa
 
 def test_explain_says_why_in_and_why_out(same: SameProgram) -> None:
     done = same("explain", "first", "0", *AS)
-    assert "out runbook/api-keys@v6\n    a newer version of the document is in force\n" in done.out
+    assert "out runbook/api-keys@v6\n    a newer version is in force, or another memory of its topic\n" in done.out
     assert max(map(len, done.out.splitlines())) <= 80
     one = same("explain", "first", "0", "runbook/api-keys@v7#revoked-keys", *AS)
     assert "    relevance " in one.out

@@ -61,7 +61,7 @@ def test_one_item_is_found_by_id_or_source_and_an_unknown_one_told(start: OpenAp
     app = start()
     app.ask(QUESTION, as_="ana@acme", thread="t")
     (old,) = explain(app, "t", 0, as_="ana@acme", item="runbook/api-keys@v6").items
-    assert (old.chosen, old.rule) == (False, "a newer version of the document is in force")
+    assert (old.chosen, old.rule) == (False, "a newer version is in force, or another memory of its topic")
     (own,) = explain(app, "t", 0, as_="ana@acme", item="memory://mem-key-created").items
     assert own.item_id == "mem-key-created"
     with pytest.raises(NoSuchDecision, match=r"got item 'absent'; decision 0 knows: role, policy"):
@@ -71,4 +71,4 @@ def test_one_item_is_found_by_id_or_source_and_an_unknown_one_told(start: OpenAp
 def test_it_shows_itself_as_a_table(explained: Explanation) -> None:
     shown = explained._repr_html_()
     assert "runbook/api-keys@v7#revoked-keys" in shown
-    assert "a newer version of the document is in force" in shown
+    assert "a newer version is in force, or another memory of its topic" in shown

@@ -1,0 +1,53 @@
+"""Which memories stand, and which of them bear on what is asked."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.memory_reading import Subject
+
+Places = NDArray[np.int64]
+
+
+class Ranked(NamedTuple):
+    """A memory in its turn: the one that shares most with what is asked first, then the newest, then by id. `place` is
+    where it stands in what lies of its subject."""
+
+    against: float
+    age: int
+    memory_id: str
+    subject: int
+    place: int
+
+    @property
+    def share(self) -> float:
+        """How much of its words is asked for, between 0 and 1."""
+        return -self.against
+
+
+def ranked(
+    held: Subject, shares: NDArray[np.float64], among: NDArray[np.bool_], most: int, subject: int
+) -> Iterator[Ranked]:
+    """The most relevant of these, in order. What lies of a subject stands newest first, then by id."""
+    places = np.flatnonzero(among)
+    chosen = places[np.argsort(-shares[places], kind="stable")[:most]]
+    for place in map(int, chosen):
+        yield Ranked(-float(shares[place]), -int(held.made_us[place]), held.ids[place], subject, place)
+
+
+def replaced_by_standing(held: Subject, current: Places) -> Places:
+    """Of each topic one record stands: first by whose word counts more, then by date (H15). These are the others.
+    Records without a topic stand side by side.
+
+    A writer marks what it replaces; this holds where two of them wrote at once.
+    """
+    best: dict[str, tuple[tuple[int, int], int]] = {}
+    topical = [(place, record) for place in map(int, current) if (record := held.records[place]) and record.about]
+    for place, record in topical:
+        rank = (record.authority, int(held.made_us[place]))
+        if record.about not in best or rank > best[record.about][0]:
+            best[record.about] = (rank, place)
+    stands = {place for _, place in best.values()}
+    return np.array([place for place, _ in topical if place not in stands], np.int64)
