@@ -1,10 +1,10 @@
 """The decision table: which kind of decision comes next, from the state and the roles alone. It matches no text."""
 
 from domain.ownership import CUSTOMERS, STAFF
+from domain.policy import MEMORY_PURPOSE
 from state.domain import DecisionTable, Rule
 from state.work import DecisionKind, DecisionSpec, Form, LapOutcome, Route
 
-MEMORY_PURPOSE = "support"
 FIXED = ("role", "policy", "tool_guidance", "output")
 # The toolsets of effects: one each, so that a lap which may change something can change this one thing only.
 EFFECTS = {
@@ -12,6 +12,8 @@ EFFECTS = {
     "delete": "delete_api_key",
     "note": "add_ticket_note",
     "credit": "issue_credit",
+    "remember": "remember",
+    "forget": "forget_memory",
 }
 
 SPECS = (

@@ -8,9 +8,29 @@ tool itself refuses a credit that its own issuer approved.
 from datetime import UTC, datetime
 
 from domain.ownership import ADMIN, SUPERVISOR
+from state.memory import MemoryTerms, MemoryTopic
 from state.policy import Policy, Retention
 
 CONVERSATION_DAYS, MEMORY_DAYS = 90, 365
+MEMORY_PURPOSE = "support"
+
+# What people may have remembered of themselves (S6): nothing else is kept, whoever asks for it.
+TOPICS = {
+    "contact": MemoryTopic(
+        purpose=MEMORY_PURPOSE, serves="answer/explain", basis="asked for", fact_days=180, hypothesis_days=30
+    ),
+    "exports": MemoryTopic(
+        purpose=MEMORY_PURPOSE,
+        serves="gather/diagnose",
+        basis="contract",
+        fact_days=180,
+        hypothesis_days=30,
+        review_days=90,
+    ),
+    "answers": MemoryTopic(
+        purpose=MEMORY_PURPOSE, serves="answer/explain", basis="asked for", fact_days=365, hypothesis_days=30
+    ),
+}
 
 CURRENT = Policy(
     version="support-2025.1",
@@ -20,6 +40,7 @@ CURRENT = Policy(
     self_approval=True,
     link_hosts=("api.example.com", "servicio.example"),
     retention=Retention(conversation_days=CONVERSATION_DAYS, memory_days=MEMORY_DAYS),
+    memory=MemoryTerms(topics=TOPICS, keeper_roles=(SUPERVISOR,)),
     values={
         "credit_limit": 50,
         "credit_currency": "EUR",

@@ -42,6 +42,10 @@ class RemembersNothing:
         """Nothing."""
         return Recalled(facts=(), hypotheses=(), excluded=())
 
+    def current(self, scope: Scope, purpose: str, now: datetime) -> frozenset[str]:
+        """None."""
+        return frozenset()
+
     def add(self, *memories: MemoryRecord) -> None:
         """Forgotten at once."""
 

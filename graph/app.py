@@ -19,8 +19,9 @@ from graph.forgetting.late import looking_back
 from graph.home import claim_database, claim_home, refuse_foreign
 from graph.langsmith_client import send_no_texts
 from graph.lap_seal import Sealing
-from graph.masking import learn
+from graph.masking import learn, masked
 from graph.master_secret import master_secret
+from graph.memories import Memories
 from graph.models.terms import call_terms, configured_model
 from graph.node_threads import NodeThreads
 from graph.persistence import open_async_saver, open_persistence
@@ -50,6 +51,7 @@ from retrieval.ingest import IngestReport
 from retrieval.library import Library
 from retrieval.links import CatalogueLinks
 from retrieval.memory import StoreMemory
+from retrieval.memory_writing import MemoryWriter
 from retrieval.rerank import open_reranker
 from state.domain import Domain
 from state.events import Told
@@ -96,6 +98,7 @@ class App(Conversation):
         nodes: Sequence[Node],
         drawing: Graph,
         forgetting: Forgetting,
+        memories: Memories,
         producing: Producing,
         queue: SqlEventQueue,
         tracing: Tracing | None = None,
@@ -103,7 +106,7 @@ class App(Conversation):
     ) -> None:
         super().__init__(**conversation)
         self.settings, self.ports, self.library, self.ingested = settings, ports, library, ingested
-        self.nodes, self.drawing, self.forgetting = tuple(nodes), drawing, forgetting
+        self.nodes, self.drawing, self.forgetting, self.memories = tuple(nodes), drawing, forgetting, memories
         self.producing, self._queue = producing, queue
         self._tracing = tracing
 
@@ -165,6 +168,30 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     forgotten = SqlForgotten(database.everyday, clock)
     gone = forgotten.names(MEMORY)
     memory.seed(record for record in domain.memories if (record.tenant, record.memory_id) not in gone)
+    ownership = SqlOwnership(database.everyday, clock)
+    run_lock = SqlRunLock(database.everyday, SystemClock(), RandomIds())
+    forgetting = Forgetting(
+        artifacts=SqlArtifacts(database.everyday, secret.keys("artifacts")),
+        log=SqlDecisionLog(database.everyday),
+        ledger=SqlLedger(database.durable, seal),
+        events=SqlEventQueue(database.everyday),
+        ownership=ownership,
+        forgotten=forgotten,
+        run_lock=run_lock,
+        saver=kept.saver,
+        memory=memory,
+        files=kept.files,
+        recording=settings.recording,
+    )
+    memories = Memories(
+        memory,
+        MemoryWriter(memory, masked),
+        forgetting,
+        SqlArtifacts(database.everyday, secret.keys("artifacts")),
+        domain,
+        clock,
+        ids,
+    )
     made: dict[str, Callable[[], Any]] = {
         "model": lambda: configured_model(settings, [tool.contract.name for tool in domain.tools]),
         "terms": lambda: call_terms(settings),
@@ -182,6 +209,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         "links": lambda: CatalogueLinks(library.catalogue),
         "reranker": lambda: open_reranker(settings.ranking.reranker),
         "memory": lambda: memory,
+        "memories": lambda: memories,
         "strategies": lambda: STRATEGIES,
     }
     given_provider = given.pop("tracer_provider", None)
@@ -196,23 +224,8 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         domain=changes.known_to(domain),
         **{name: given[name] if given.get(name) is not None else make() for name, make in made.items()},
     )
-    ownership = SqlOwnership(database.everyday, clock)
-    run_lock = SqlRunLock(database.everyday, SystemClock(), RandomIds())
     default = None if only_authenticated else settings.dev_principal or domain.principals()[0]
     identity = Identity(domain, ownership, clock, default)
-    forgetting = Forgetting(
-        artifacts=SqlArtifacts(database.everyday, secret.keys("artifacts")),
-        log=SqlDecisionLog(database.everyday),
-        ledger=SqlLedger(database.durable, seal),
-        events=SqlEventQueue(database.everyday),
-        ownership=ownership,
-        forgotten=forgotten,
-        run_lock=run_lock,
-        saver=kept.saver,
-        memory=memory,
-        files=kept.files,
-        recording=settings.recording,
-    )
     tracing = _tracing(settings, given_provider, stack)
     if tracing is not None:
         ports.model = tracing.model(ports.model)
@@ -233,6 +246,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         nodes,
         drawing,
         forgetting,
+        memories,
         Producing(domain, ownership, ports.events),
         SqlEventQueue(database.everyday),
         tracing,

@@ -19,7 +19,7 @@ class DomainBroken(ValueError):
 
 def check_domain(domain: Domain) -> None:
     """Raises DomainBroken with all that is wrong, in one line."""
-    found = sorted(_bare(domain)) or sorted({*_table(domain), *_tools(domain), *_examples(domain)})
+    found = sorted(_bare(domain)) or sorted({*_table(domain), *_tools(domain), *_examples(domain), *_memory(domain)})
     if found:
         raise DomainBroken(f"domain {domain.name}: {'; '.join(found)}")
 
@@ -55,6 +55,18 @@ def _examples(domain: Domain) -> Iterator[str]:
     valued = {name for policy in domain.policies for name in policy.values}
     for example in domain.examples:
         yield from _unknown(f"example {example.example_id}", "policy value", example.holds_while, valued)
+
+
+def _memory(domain: Domain) -> Iterator[str]:
+    """A memory is written for a decision that loads it (S6)."""
+    loads = {spec.name: spec.memory_purpose for spec in domain.table.specs if spec.memory_limit}
+    for policy in domain.policies:
+        for about, topic in policy.memory.topics.items():
+            if loads.get(topic.serves) != topic.purpose:
+                yield (
+                    f"policy {policy.version}: memory topic {about} serves {topic.serves} for the purpose "
+                    f"{topic.purpose!r}, and no such decision loads memories for it"
+                )
 
 
 def _tools(domain: Domain) -> Iterator[str]:

@@ -15,6 +15,7 @@ from graph.forgetting.forget import TenantNeeded
 from graph.inspection.finding import NoSuchDecision
 from graph.lock_file import LockUnusable
 from graph.masking import masked
+from graph.memories import MemoryRefused, MemoryUnknown
 from graph.models.registry import ModelNotConfigured
 from graph.scope import NotYours, ThreadNeeded, UnknownPrincipal
 from graph.settings import SettingsError
@@ -49,6 +50,8 @@ _WRONG_USE = (
     TenantNeeded,
     UnknownTool,
     UnknownSkill,
+    MemoryUnknown,
+    MemoryRefused,
 )
 
 # The call was right, and something it needs is not.

@@ -29,6 +29,7 @@ from state.ports import (
     EventQueue,
     Ids,
     Ledger,
+    MemoryKeeper,
     MemoryStore,
     Model,
     Quotas,
@@ -63,6 +64,7 @@ class Ports:
     reranker: Reranker | None
     links: Links | None
     memory: MemoryStore
+    memories: MemoryKeeper
     strategies: Mapping[str, Strategy]
 
 
@@ -114,6 +116,7 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             log=ports.log,
             ledger=ports.ledger,
             quotas=ports.quotas,
+            memory=ports.memory,
             secrets=ports.secrets,
             clock=ports.clock,
             pause=pause,
@@ -129,6 +132,7 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             quotas=ports.quotas,
             clock=ports.clock,
             secrets=ports.secrets,
+            memories=ports.memories,
             tools=tools,
             policies=domain.policies,
         ),

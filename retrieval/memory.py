@@ -63,8 +63,7 @@ class StoreMemory:
         out: list[tuple[Ranked, DropReason]] = []
         counts: Counter[DropReason] = Counter()
         for number, one in enumerate(held):
-            shares, why = one.shares(wanted), check(one, purpose, now)
-            why[replaced_by_standing(one, np.flatnonzero(why == PASSED))] = _CODE[DropReason.SUPERSEDED]
+            shares, why = one.shares(wanted), _why(one, purpose, now)
             for turns, places in ((facts, (why == PASSED) & one.facts), (guesses, (why == PASSED) & ~one.facts)):
                 turns += ranked(one, shares, places, 2 * LISTED, number)
                 counts[DropReason.OVER_LIMIT] += int(places.sum())
@@ -80,6 +79,11 @@ class StoreMemory:
             excluded_by_reason={reason: count for reason, count in sorted(counts.items()) if count},
             relevance={turn.memory_id: turn.share for turns in kept for turn in turns},
         )
+
+    def current(self, scope: Scope, purpose: str, now: datetime) -> frozenset[str]:
+        """The ids of all that pass the four checks now."""
+        held = (self._known(scope.tenant, subject) for subject in dict.fromkeys(scope.principal.subjects))
+        return frozenset(one.ids[place] for one in held for place in np.flatnonzero(_why(one, purpose, now) == PASSED))
 
     def seed(self, memories: Iterable[MemoryRecord]) -> None:
         """Write records that a domain starts with, anew at each opening; what was replaced since stays replaced."""
@@ -159,6 +163,13 @@ def check(held: Subject, purpose: str, now: datetime) -> NDArray[np.int8]:
         (held.review_us <= at, DropReason.REVIEW_DUE),
     )
     return np.select([where for where, _ in failed], [_CODE[reason] for _, reason in failed], PASSED).astype(np.int8)
+
+
+def _why(held: Subject, purpose: str, now: datetime) -> NDArray[np.int8]:
+    """As `check`; and of each topic one record stands."""
+    why = check(held, purpose, now)
+    why[replaced_by_standing(held, np.flatnonzero(why == PASSED))] = _CODE[DropReason.SUPERSEDED]
+    return why
 
 
 def _records(held: Sequence[Subject], turns: Iterable[Ranked]) -> Iterator[MemoryRecord]:

@@ -35,17 +35,17 @@ def best(labels: Iterable[Label]) -> Label:
     return min(labels, key=_ORDER.__getitem__, default=Label.NOWHERE)
 
 
-Role = Literal["target", "object", "amount", "time", "day", "permission", "url", "title", "payload"]
+Role = Literal["target", "object", "amount", "time", "day", "permission", "url", "title", "memory", "payload"]
 
 
 class Argument(Value):
     """What an argument decides, and so which origins suffice for it.
 
-    All roles but `title` and `payload` are control. A value that a trusted field shows suffices for a control role
-    where the user's words choose it (state.checks.selection). `time` is traced to day and hour, `day` to the day
+    All roles but `title`, `memory` and `payload` are control. A value that a trusted field shows suffices for a control
+    role where the user's words choose it (state.checks.selection). `time` is traced to day and hour, `day` to the day
     alone. A `title` is made of the user's words and of what trusted fields say: all else is a third party's sentence or
-    the model's. `kind` names what the value identifies,
-    as fields do in `identifies`. `means` are the words by which a user asks for a value of an enumeration;
+    the model's. A `memory` is kept for later conversations: untrusted text is none. `kind` names what the value
+    identifies, as fields do in `identifies`. `means` are the words by which a user asks for a value of an enumeration;
     `harmless` values need no origin. `may_choose`: the model may choose a value that nothing shows.
     """
 
@@ -58,7 +58,7 @@ class Argument(Value):
     @property
     def control(self) -> bool:
         """Whether the argument decides what is done, to whom, when or how much."""
-        return self.role not in ("title", "payload")
+        return self.role not in ("title", "memory", "payload")
 
 
 class Opens(Value):

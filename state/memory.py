@@ -1,5 +1,6 @@
 """Scoped continuity: short facts with a subject, a purpose, a source and an end (S6)."""
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -70,6 +71,10 @@ class MemoryRecord(Value):
     def deletion_path(self) -> str:
         """Where it lies: what `agent memory forget` and `agent forget` delete."""
         return f"memory/{self.tenant}/{self.subject}/{self.memory_id}"
+
+    def stands(self, now: datetime) -> bool:
+        """Whether it is neither replaced nor ended."""
+        return self.superseded_by is None and now < self.expires_at
 
     def shown(self) -> str:
         """The fact as a request shows it, with its source; what a model inferred is told as a hypothesis."""

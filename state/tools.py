@@ -4,13 +4,14 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from pydantic import AwareDatetime, ConfigDict, SecretStr, create_model
 from typing_extensions import TypedDict, Unpack
 
 from state.contract import Approvers, Effect, Failed, FailureMode, Limit, OutputField, Rate, ToolContract
 from state.labels import Argument, Opens
+from state.memory import NotRemembered, Remembered
 from state.run import Scope
 from state.value import Value
 
@@ -36,19 +37,29 @@ class SecretNotDeclared(PermissionError):
         super().__init__(f"got the secret {name!r:.80}, which the contract of the tool does not declare in `secrets`")
 
 
+class MemoryNotDeclared(PermissionError):
+    """A tool would remember or forget what its contract does not declare."""
+
+
+def _not_kept(*_: str) -> NoReturn:
+    raise MemoryNotDeclared("got a memory from a tool whose process keeps none; let the tool not be isolated")
+
+
 def _undeclared(name: str) -> SecretStr:
     raise SecretNotDeclared(name)
 
 
 @dataclass(frozen=True)
 class ToolContext:
-    """What a tool gets beside its arguments: the scope it acts in, the time, the key of this one effect, and what
-    resolves the credentials that its contract declares."""
+    """What a tool gets beside its arguments: the scope it acts in, the time, the key of this one effect, what resolves
+    the credentials that its contract declares, and what keeps and deletes memories of the principal."""
 
     scope: Scope
     now: datetime
     idempotency_key: str
     resolve: Callable[[str], SecretStr] = field(default=_undeclared, repr=False, compare=False)
+    keep: Callable[[str, str], Remembered | NotRemembered] = field(default=_not_kept, repr=False, compare=False)
+    drop: Callable[[str], int] = field(default=_not_kept, repr=False, compare=False)
 
     def secret(self, name: str) -> SecretStr:
         """A credential by name, to be used and put nowhere: `.get_secret_value()` gives the text.
@@ -56,6 +67,22 @@ class ToolContext:
         Raises SecretNotDeclared, and SecretMissing where it is not set.
         """
         return self.resolve(name)
+
+    def remember(self, about: str, argument: str) -> Remembered:
+        """Keep what an argument of the role `memory` says, of a topic of the policy record. Whether the user said so is
+        not the tool's to tell: it follows from where the argument stands in the user's turns.
+
+        Raises MemoryNotDeclared, and ToolError with the reason where it is not kept.
+        """
+        kept = self.keep(about, argument)
+        if isinstance(kept, NotRemembered):
+            raise ToolError(kept.reason)
+        return kept
+
+    def forget_memories(self, about: str) -> int:
+        """Delete all that is remembered of the principal on a topic, everywhere; how much that was. Raises
+        MemoryNotDeclared."""
+        return self.drop(about)
 
 
 Result = Mapping[str, Any] | list[Mapping[str, Any]] | str | bytes | None

@@ -1,4 +1,4 @@
-"""The support agent's tools: six that read and four that change something."""
+"""The support agent's tools: six that read and six that change something."""
 
 from collections.abc import Sequence
 
@@ -9,6 +9,7 @@ from domain.tools.deletion import deletion_tools
 from domain.tools.incidents import incident_tools
 from domain.tools.keys import key_tools
 from domain.tools.notes import note_tools
+from domain.tools.remembering import remembering_tools
 from domain.tools.rotation import rotation_tools
 from domain.tools.tickets import ticket_tools
 from state.tools import Tool
@@ -25,4 +26,5 @@ def tools(database: Database) -> Sequence[Tool]:
         *deletion_tools(database),
         *note_tools(database),
         *credit_tools(database),
+        *remembering_tools(),
     )

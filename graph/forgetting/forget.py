@@ -103,6 +103,24 @@ class Forgetting:
             found = self._removed(place, threads, {subject: kept}, dry_run, subject)
         return found if dry_run else found.model_copy(update={"left": self._bytes_left()})
 
+    def memories(self, tenant: str, subject: str, memory_ids: Sequence[str]) -> Removed:
+        """Forget some of a subject's memories, wherever they were shown; conversations stay."""
+        shown = self._as_shown(tenant, subject, memory_ids)
+        reached = self._reach.of(
+            tenant, (), self._kept(tenant, ()), subject=subject, only=frozenset(memory_ids), shown=shown
+        )
+        self._forgotten.mark(MEMORY, tenant, memory_ids)  # a seeded one is not seeded again
+        self._artifacts.erase(tenant, reached.bodies)
+        self._memory.remove(tenant, subject, memory_ids)
+        self._artifacts.erase(tenant, reached.memories)  # a run may have shown one meanwhile
+        return Removed(
+            dry_run=False,
+            memories=len(memory_ids),
+            bodies=dict(sorted(Counter(reached.bodies.values()).items())),
+            shared=reached.shared,
+            left=self._bytes_left(),
+        )
+
     def expired(self, policy: Policy, now: datetime, *, dry_run: bool = False) -> Removed:
         """Forget the conversations and memories that the policy's retention no longer keeps, of all tenants."""
         threads = self._old_threads(policy, now)
@@ -179,9 +197,10 @@ class Forgetting:
             waiting=waiting,
         )
 
-    def _as_shown(self, tenant: str, subject: str) -> tuple[str, ...]:
-        """The addresses under which any thread may hold the subject's memories, shown or left out."""
-        kept = [memory for _, memory in self._memory.of(tenant, subject) if memory]
+    def _as_shown(self, tenant: str, subject: str, only: Sequence[str] | None = None) -> tuple[str, ...]:
+        """The addresses under which any thread may hold the subject's memories, or some of them, shown or left out."""
+        held = ((name, memory) for name, memory in self._memory.of(tenant, subject) if only is None or name in only)
+        kept = [memory for _, memory in held if memory]
         return tuple(ref for memory in kept for ref in self._artifacts.addresses(tenant, memory.shown()))
 
     def _bytes_left(self) -> tuple[str, ...]:

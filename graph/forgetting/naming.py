@@ -5,7 +5,7 @@ Read leniently, by the names of fields: a body must be found whatever release wr
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -67,6 +67,7 @@ class Item(NamedTuple):
     trust: str
     classification: str
     subject: str
+    item_id: str
     ref: str
 
     @property
@@ -75,9 +76,10 @@ class Item(NamedTuple):
         document = self.kind == Kind.EVIDENCE and self.classification != Classification.PERSONAL
         return self.trust == Trust.POLICY or document
 
-    def remembers(self, subject: str | None) -> bool:
-        """Whether it is a memory of this subject."""
-        return subject is not None and self.kind == Kind.MEMORY and self.subject == subject
+    def remembers(self, subject: str | None, only: Collection[str] | None = None) -> bool:
+        """Whether it is a memory of this subject; where `only` says which, one of those."""
+        own = subject is not None and self.kind == Kind.MEMORY and self.subject == subject
+        return own and (only is None or self.item_id in only)
 
 
 def items(body: str | None) -> Iterator[Item]:
@@ -92,6 +94,7 @@ def items(body: str | None) -> Iterator[Item]:
                 trust=str(each.get("trust")),
                 classification=str(provenance.get("classification")),
                 subject=str(provenance.get("scope")),
+                item_id=str(each.get("item_id")),
                 ref=str(each["ref"]),
             )
 

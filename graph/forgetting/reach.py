@@ -1,6 +1,6 @@
 """Which bodies only some threads name: what can be erased with them, and what others still need."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -46,10 +46,12 @@ class Reach:
         others: Sequence[str],
         *,
         subject: str | None = None,
+        only: Collection[str] | None = None,
         shown: Iterable[str] = (),
         beside: Iterable[Named] = (),
     ) -> Reached:
-        """What the threads `own` alone name; and every memory of `subject`, in whatever thread it was shown.
+        """What the threads `own` alone name; and every memory of `subject`, in whatever thread it was shown, or `only`
+        those of these ids.
 
         `shown` are the addresses that its memories have when they are shown; `beside` is what the threads name beside
         what is stored of them. A body of the same words may be something else too, since its address is made of them:
@@ -71,7 +73,7 @@ class Reach:
         memories = dict.fromkeys(shown, MEMORIES)
         theirs: set[str] = set()
         for named_as, item in self._followed(tenant, self._roots(tenant, frozenset(others), self._standing(others))):
-            if item is not None and item.remembers(subject):
+            if item is not None and item.remembers(subject, only):
                 memories[named_as.ref] = MEMORIES
             else:
                 theirs.add(named_as.ref)

@@ -15,6 +15,7 @@ from state.verdict import ANSWER, Denied, NeedsApproval
 Outcome = Literal["passed", "flagged", "refused"]
 
 _HIDDEN, _SIGNS, _PERSONAL = "hidden_characters", "injection_signs", "personal_data"
+_OF_MEMORY = "memory_"  # begins the names of the rules of memory
 _SAYING = ("answer", "clarify", "escalate")
 _JUDGED = ("answered", "asked", "escalated", "denied")
 # What became of a call whose reply was looked at; the others brought none.
@@ -95,7 +96,7 @@ def guards_of(decision: DecisionShown) -> Guards:
         input=() if manifest is None else tuple(_input(manifest)),
         output=tuple(_output(decision)),
         tool=tuple(_tool(decision)),
-        memory=() if manifest is None else tuple(_memory(manifest)),
+        memory=() if manifest is None else (*_memory(manifest), *_remembered(decision)),
         edited=decision.edited,
     )
 
@@ -128,6 +129,13 @@ def _memory(manifest: ContextManifest) -> Iterator[Guard]:
             yield Guard(check=check, subject=dropped.item_id, outcome="refused" if out else "passed")
 
 
+def _remembered(decision: DecisionShown) -> Iterator[Guard]:
+    """What the rules of memory refused."""
+    for verdict in decision.verdicts:
+        if isinstance(verdict, Denied) and verdict.rule.startswith(_OF_MEMORY):
+            yield Guard(check=verdict.rule, subject=verdict.call_id, outcome="refused")
+
+
 def _output(decision: DecisionShown) -> Iterator[Guard]:
     """Whether replies had the form that was asked for, and what was said may be said."""
     for number, attempt in enumerate(decision.attempts):
@@ -155,7 +163,7 @@ def _output(decision: DecisionShown) -> Iterator[Guard]:
 def _tool(decision: DecisionShown) -> Iterator[Guard]:
     """What the rules said of each call, and what was over a rate when it was to be made."""
     for verdict in decision.verdicts:
-        if verdict.call_id != ANSWER:
+        if verdict.call_id != ANSWER and not verdict.rule.startswith(_OF_MEMORY):
             match verdict:
                 case Denied():
                     outcome: Outcome = "refused"

@@ -15,6 +15,8 @@ from graph.models.words import fold, terms
 
 _WORD = re.compile(r"[^\s,;:!?¿¡\"'“”‘’()\[\]{}<>]+")
 
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+
 Schemas = Sequence[dict[str, Any]]
 
 
@@ -45,7 +47,7 @@ def fill(parameters: dict[str, Any], reading: Reading) -> Filled:
     }
     texts, answers = _told(schemas, required, reading)
     for name, schema in schemas.items():
-        said = _said(name, schema, reading.turn, name in required)
+        said = _said(name, schema, reading.turn, name in required) or _word_for_word(schema, reading.turn)
         if name not in required and None not in said:
             arguments |= {name: said[0]} if len(said) == 1 else {}
             continue
@@ -70,7 +72,10 @@ def _told(
     wanted = [
         name
         for name, schema in schemas.items()
-        if name in required and is_text(schema) and len(set(_known(name, schema, reading))) != 1
+        if name in required
+        and is_text(schema)
+        and not _repeats(schema)
+        and len(set(_known(name, schema, reading))) != 1
     ]
     others = [(name, schema) for name, schema in schemas.items() if name in required and not is_text(schema)]
     texts: dict[str, JsonValue] = {}
@@ -98,6 +103,18 @@ def _said(name: str, schemas: Schemas, text: str, counted: bool) -> list[JsonVal
         own = {*terms(about), *filter(None, [wished_verb(text)])}
         found += dict.fromkeys(None if one is None else as_type(one, schemas) for one in amounts(text, own))
     return found
+
+
+def _repeats(schemas: Schemas) -> bool:
+    """Whether a text is to be the user's own, by what the schema says of it."""
+    return is_text(schemas) and any("word for word" in str(schema.get("description", "")) for schema in schemas)
+
+
+def _word_for_word(schemas: Schemas, turn: str) -> list[JsonValue]:
+    """The sentence that utters the turn's wish, where a text is to be the user's own."""
+    sentences = [found[0].strip() for found in _SENTENCE.finditer(turn)] if _repeats(schemas) else []
+    wished = next((one for one in sentences if wished_verb(one)), None)
+    return [] if wished is None else [wished]
 
 
 def _words(schemas: Schemas, text: str) -> Iterator[JsonValue]:

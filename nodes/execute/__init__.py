@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from nodes.execute.call import Ran, called, read_back
 from nodes.execute.credentials import complete, resolving
 from nodes.execute.filing import Filing
+from nodes.execute.remembering import dropping, keeping
 from nodes.execute.step import Step
 from state.checks.binding import arguments_digest, call_digest
 from state.checks.quote import unquoted
@@ -15,7 +16,7 @@ from state.checks.rates import bounds
 from state.contract import Effect
 from state.node import Node
 from state.policy import Policy, effective
-from state.ports import Artifacts, Clock, DecisionLog, Ledger, Quotas, Secrets
+from state.ports import Artifacts, Clock, DecisionLog, Ledger, MemoryKeeper, Quotas, Secrets
 from state.run import Edited, RequestContext, Scope
 from state.tools import Observation, Tool, ToolContext
 from state.value import Value
@@ -49,6 +50,7 @@ def make_execute(
     quotas: Quotas,
     clock: Clock,
     secrets: Secrets,
+    memories: MemoryKeeper,
     tools: Mapping[str, Tool],
     policies: Sequence[Policy],
     sleep: Callable[[float], None] = time.sleep,
@@ -145,8 +147,8 @@ def make_execute(
         return called(step.tool, _context(step), step.arguments, secrets.masked, sleep)
 
     def _context(step: Step) -> ToolContext:
-        resolve = resolving(step, secrets)
-        return ToolContext(scope=step.scope, now=clock.now(), idempotency_key=step.key, resolve=resolve)
+        resolve, keep, drop = resolving(step, secrets), keeping(step, memories), dropping(step, memories)
+        return ToolContext(step.scope, clock.now(), step.key, resolve, keep, drop)
 
     async def arun(reads: Reads, scope: Scope) -> Writes:
         # Tools are synchronous functions: their waiting belongs in a thread, not on the event loop.
@@ -158,7 +160,7 @@ def make_execute(
         Writes,
         run,
         arun,
-        ports=("artifacts", "decision log", "ledger", "quotas", "clock", "secrets"),
+        ports=("artifacts", "decision log", "ledger", "quotas", "clock", "secrets", "memories"),
         domain=("tools", "contracts", "policy"),
     )
 

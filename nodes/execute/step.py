@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from state.checks.quote import is_quote
 from state.ports import Claim
 from state.run import RequestContext, Scope
 from state.tools import Tool
 from state.verdict import Allowed
-from state.work import ToolCall
+from state.work import Quote, ToolCall
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,12 @@ class Step:
     def key(self) -> str:
         """The name of this one effect: the call that the verdict bound, so a second run of it is no second effect."""
         return self.verdict.bound
+
+    @property
+    def quotes(self) -> dict[str, Quote]:
+        """The arguments that stand word for word in a user's turn. What a person edited is the person's."""
+        given = self.call.arguments if self.verdict.edited is None else {}
+        return {name: Quote.model_validate(value) for name, value in given.items() if is_quote(value)}
 
     @property
     def named(self) -> str:

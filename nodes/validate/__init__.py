@@ -20,8 +20,10 @@ from nodes.validate.approval import (
 )
 from nodes.validate.case import Allow, Ask, Case, Deny
 from nodes.validate.edit import as_edited, edited_before, refused, stored
+from nodes.validate.exceeded import exceeded
 from nodes.validate.opened import Opened, opened_effects
 from nodes.validate.provenance import Past, disputes, past_of, rows_of, seen_whole, shows_values
+from nodes.validate.recheck import lapsed
 from nodes.validate.repeats import Elsewhere, done_elsewhere, repeats
 from nodes.validate.rules import judge
 from nodes.validate.said import link_verdict
@@ -30,13 +32,12 @@ from state.checks.binding import arguments_digest, call_digest
 from state.checks.known import Row
 from state.checks.origin import Shown
 from state.checks.quote import unquoted
-from state.checks.rates import bounds
 from state.context import ContextItem, ContextManifest, Packed
 from state.contract import Effect, ToolContract
 from state.domain import Holds, Owns
 from state.node import Node
 from state.policy import Policy, effective
-from state.ports import Artifacts, Clock, DecisionLog, Ledger, Quotas, Secrets
+from state.ports import Artifacts, Clock, DecisionLog, Ledger, MemoryStore, Quotas, Secrets
 from state.record import DecisionRecord
 from state.request import Attempt
 from state.run import Edited, RequestContext, Scope
@@ -80,6 +81,7 @@ class _Given(NamedTuple):
     before: Past
     elsewhere: tuple[Elsewhere, ...]
     disputed: bool
+    lapsed: bool
 
 
 def make_validate(
@@ -88,6 +90,7 @@ def make_validate(
     log: DecisionLog,
     ledger: Ledger,
     quotas: Quotas,
+    memory: MemoryStore,
     secrets: Secrets,
     clock: Clock,
     pause: Pause,
@@ -122,7 +125,9 @@ def make_validate(
                 changed, before = edited_before(past, turn, body), past_of(past, turn, contracts, body)
                 rows_shown = rows_of(shown, contracts, scope.principal, before)
                 read = seen_whole(manifest, past, turn)
-                given = _Given(body, shown, rows_shown, opened, read, changed, before, elsewhere, disputes(manifest))
+                stale = _changes(calls) and lapsed(memory, manifest, reads.decision, scope, now)
+                disputed = disputes(manifest)
+                given = _Given(body, shown, rows_shown, opened, read, changed, before, elsewhere, disputed, stale)
                 cases = {
                     call.call_id: _case(call, calls[:ordinal], reads, scope, policy, given)
                     for ordinal, call in enumerate(calls)
@@ -196,22 +201,18 @@ def make_validate(
             owns=dict(resources),
             holds=dict(preconditions),
             masked=secrets.masked,
-            over=_over(contract, sum(before.tool == call.tool for before in earlier), reads, scope, policy),
+            over=exceeded(quotas, contract, earlier, scope, reads.request, policy),
             opened=given.opened,
             read=given.read,
             earlier=earlier,
             changed=given.changed,
             disputed=given.disputed,
+            lapsed=given.lapsed,
             repeats=repeats(contract, arguments, earlier, given.body, given.before.deeds, given.elsewhere, bound),
             now=clock.now(),
             digest=arguments_digest(call.tool, arguments),
             bound=bound,
         )
-
-    def _over(contract: ToolContract, before: int, reads: Reads, scope: Scope, policy: Policy) -> tuple[str, ...]:
-        """Which rates the call would exceed, after so many calls of the tool in this proposal."""
-        found = bounds(contract, scope, reads.request, policy)
-        return tuple(one.policy_key for one in found if quotas.used(one) + (before + 1) * one.amount > one.most)
 
     def _first(call: ToolCall, case: Case | None, policy: Policy, now: datetime) -> Verdict:
         if case is None:
@@ -290,6 +291,6 @@ def make_validate(
         Reads,
         Writes,
         run,
-        ports=("artifacts", "decision log", "ledger", "quotas", "secrets", "clock", "pause"),
+        ports=("artifacts", "decision log", "ledger", "quotas", "memory", "secrets", "clock", "pause"),
         domain=("contracts", "policy", "resources", "preconditions"),
     )

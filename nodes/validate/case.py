@@ -33,6 +33,7 @@ class Case:
     person changed, as they were proposed; `typed` the arguments of this one that a person just wrote. `rows` are
     the fields that the request showed. `now` is when it is judged: a call that waited is judged at its answer.
     `repeats`: what it does was done in this turn, or settled by a person. `disputed`: the request showed a conflict.
+    `lapsed`: it showed a memory that is not current any more.
     `masked` gives a text without its secrets.
     """
 
@@ -60,6 +61,7 @@ class Case:
     rows: tuple[Row, ...] = ()
     repeats: Repeats = field(default_factory=Repeats)
     disputed: bool = False
+    lapsed: bool = False
 
     @cached_property
     def sources(self) -> Sources:

@@ -29,6 +29,21 @@ def untrusted_origin(case: Case) -> Finding | None:
     return _asked(case, Label.UNTRUSTED, "comes from untrusted text")
 
 
+def memory_from_untrusted(case: Case) -> Finding | None:
+    """What untrusted text says is not remembered: it would speak again in conversations that never showed it (S6)."""
+    for argument, trace in _decisive(case):
+        if argument.role == "memory" and trace.label is Label.UNTRUSTED:
+            return Deny(f"argument {trace.argument} repeats untrusted text, which is not remembered")
+    return None
+
+
+def memory_lapsed(case: Case) -> Finding | None:
+    """What was decided by a memory is not done once that has ended, was replaced or forgotten (S6)."""
+    if case.contract.effect is not Effect.READ and case.lapsed:
+        return Deny("a memory that the decision was made from is no longer current")
+    return None
+
+
 def origin_unknown(case: Case) -> Finding | None:
     """A control value that the model made up, or worked out, is shown to a person (X4)."""
     return _asked(case, Label.NOWHERE, "stands nowhere in the request")

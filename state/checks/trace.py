@@ -108,7 +108,7 @@ def traced(
 def suffices(argument: Argument, trace: Traced) -> bool:
     """Whether an origin suffices for what an argument decides: a trusted field's where the user's words choose it."""
     if not argument.control:
-        return argument.role == "payload" or trace.label not in (Label.UNTRUSTED, Label.NOWHERE)
+        return argument.role in ("memory", "payload") or trace.label not in (Label.UNTRUSTED, Label.NOWHERE)
     if trace.chosen == "excepted":
         return False
     if trace.label is Label.NOWHERE:

@@ -64,6 +64,7 @@ def node(parts: Parts) -> Any:
         quotas=parts.quotas,
         clock=parts.clock,
         secrets=parts.secrets,
+        memories=parts.memories,
         tools=parts.desk.tools,
         policies=[parts.policy],
         sleep=parts.slept.append,

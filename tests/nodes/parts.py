@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from langgraph.store.memory import InMemoryStore
+
+from retrieval.memory import StoreMemory
 from state.context import ContextItem, ContextManifest, Kind, Packed, Provenance, RequestSettings, Trust
 from state.contract import Effect
 from state.record import DecisionRecord
@@ -24,6 +27,7 @@ from tests.fakes import (
     SequentialIds,
 )
 from tests.fakes_events import FakeEventQueue
+from tests.fakes_memory import FakeMemoryKeeper
 
 QUESTION = "Please refund 50 euros of order A1 and look at INV-9"
 SETTINGS = RequestSettings(max_output_tokens=500)
@@ -49,6 +53,8 @@ class Parts:
         self.slept: list[float] = []
         self.seal = FakeSeal()
         self.secrets = FakeSecrets()
+        self.memory = StoreMemory(InMemoryStore())
+        self.memories = FakeMemoryKeeper()
         self.desk = Desk()
         self.turn_ref = self.put(QUESTION)
 

@@ -110,6 +110,7 @@ def test_valid_by_schema_is_not_allowed_by_rights(
         quotas=parts.quotas,
         clock=parts.clock,
         secrets=parts.secrets,
+        memories=parts.memories,
         tools=parts.desk.tools,
         policies=[parts.policy],
     )

@@ -28,11 +28,11 @@ MAY_NOT = "invalid decision: this principal may not approve the call; the call i
 class Waiting:
     """A call of pay that waits for a person."""
 
-    def __init__(self, parts: Parts, policy: Policy = POLICY) -> None:
+    def __init__(self, parts: Parts, policy: Policy = POLICY, **given: Any) -> None:
         self.parts = parts
         self.head = parts.planned("pay")
         self.calls = parts.act(("c1", "pay", {"vendor": "A", "amount": 120}))
-        (pending,) = self.run(policy=policy)
+        (pending,) = self.run(policy=policy, **given)
         assert isinstance(pending, NeedsApproval)
         self.pending = pending
 

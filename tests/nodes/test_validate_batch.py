@@ -60,6 +60,7 @@ def test_the_order_in_which_answers_come_does_not_matter(delivery: tuple[str, ..
         quotas=parts.quotas,
         clock=parts.clock,
         secrets=parts.secrets,
+        memories=parts.memories,
         tools=parts.desk.tools,
         policies=[parts.policy],
     )

@@ -38,6 +38,7 @@ class Validating:
             log=parts.log,
             ledger=parts.ledger,
             quotas=parts.quotas,
+            memory=parts.memory,
             secrets=parts.secrets,
             clock=parts.clock,
             pause=self._pause,

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from state.checks.quote import quoted, unquoted
+from state.checks.quote import quoted, states_whole, unquoted
 from state.work import Quote
 
 TURN = "Refund order A1 to José, 50 euros; not A12."
@@ -86,3 +86,28 @@ ARGUMENTS = st.recursive(
 def test_quoting_loses_nothing(arguments: dict[str, JsonValue], turn: str) -> None:
     turns = {"art-1": turn, "art-2": TURN}
     assert unquoted(quoted(arguments, turns), turns.__getitem__) == arguments
+
+
+@pytest.mark.parametrize(
+    ("turn", "part", "whole"),
+    [
+        ("Call me after ten", "Call me after ten", True),
+        ("Hi! Call me after ten. Bye", "Call me after ten.", True),
+        ("Hi! Call me after ten. Bye", "Call me after ten", True),
+        ("Hi\n  Call me after ten\nBye", "Call me after ten", True),
+        ("Call me. Not by mail.", "Call me. Not by mail.", True),
+        ("Never say that I may do all.", "I may do all.", False),
+        ("I may do all, says nobody.", "I may do all", False),
+        ("May I do all?", "May I do all", False),
+        ('He said "no. I may do all. So" and left', "I may do all.", False),
+        ("Er sagte: “gut. I may do all.”", "I may do all.", False),
+        ("> I may do all.", "I may do all.", False),
+        ("The page says:\nI may do all.", "I may do all.", False),
+        ("`x. I may do all. y`", "I may do all.", False),
+    ],
+)
+def test_a_quote_states_something_where_it_is_whole_sentences_of_the_authors_own(
+    turn: str, part: str, whole: bool
+) -> None:
+    start = turn.index(part)
+    assert states_whole(turn, Quote(quote="turn", ref="art-1", start=start, end=start + len(part))) is whole
