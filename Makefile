@@ -58,6 +58,12 @@ isolation: .venv/core.stamp ## Ask a changing world 20,000 queries (ISOLATION="-
 isolation-recall: .venv/core.stamp ## Ask 20,000 chunks as a group that may read 200 (RECALL="--documents 5000" changes how)
 	$(BIN)/python -m evals.isolation.recall $(RECALL)
 
+isolation-memory: .venv/core.stamp ## Load memories 20,000 times beside the rule (ISOLATION="--loads 1000 --seed 3" changes how)
+	$(BIN)/python -m evals.isolation.memory $(ISOLATION)
+
+bench-memory: .venv/core.stamp ## Measure loading from 10,000 memories of one subject beside the store's plain read
+	$(BIN)/python -m evals.bench.memory
+
 bench-crowd: .venv/dev.stamp ## Measure 50 runs at once against a model that takes two seconds, on the dev server too
 	$(BIN)/python -m evals.bench.crowd
 	$(BIN)/python -m evals.bench.crowd --served
@@ -143,4 +149,5 @@ clean: ## Remove the environment, local data and caches
 	@touch $@
 
 .PHONY: help demo test check draw studio bench bench-long bench-calls bench-tracing bench-crowd bench-retrieval \
-  bench-packing isolation isolation-recall laws kills kills-execute dev sbert test-sbert multilingual evals lock live clean
+  bench-packing bench-memory isolation isolation-memory isolation-recall laws kills kills-execute dev sbert test-sbert \
+  multilingual evals lock live clean
