@@ -30,6 +30,7 @@ class Slice(StrEnum):
     SKILLS = "skills"
     INJECTION = "injection"
     FAULT = "fault"
+    MEMORY = "memory"  # what is remembered, and what is not
     ANTIPATTERN = "antipattern"
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from evals.case import Case
-from evals.fixture import Injected, Vector
+from evals.fixture import Injected, Remembered, Vector
 from evals.observed import Watch, watched
 from graph.domain_check import DomainBroken, check_domain
 from graph.skills import with_skills
 from state.contract import ToolContract
 from state.domain import Domain
-from state.memory import MemoryRecord
+from state.memory import MemoryRecord, MemorySource
 from state.run import Principal
 from state.tools import Tool
 
@@ -102,29 +102,26 @@ def _purpose(domain: Domain) -> str:
 
 
 def _memories(case: Case, tenant: str, purpose: str) -> Iterator[MemoryRecord]:
-    given = [
-        (one.subject, one.text, one.purpose, one.source.value, one.days_old, one.days_left)
-        for one in case.fixture.memories
-    ]
     # What a model inferred is the least that a hostile memory can be; it is still shown, as a hypothesis.
-    given += [
-        (each.into, each.text, purpose, "model_inferred", 1, 30)
+    hostile = (
+        Remembered(subject=each.into, text=each.text, purpose=purpose, source=MemorySource.MODEL_INFERRED, days_old=1)
         for each in case.fixture.injected
         if each.vector is Vector.MEMORY
-    ]
-    for number, (subject, text, serves, source, days_old, days_left) in enumerate(given):
+    )
+    for number, one in enumerate((*case.fixture.memories, *hostile)):
         yield MemoryRecord.model_validate(
             {
                 "memory_id": f"mem-case-{number}",
-                "subject": subject,
+                "subject": one.subject,
                 "tenant": tenant,
-                "purpose": serves,
-                "text": text,
-                "source": source,
+                "purpose": one.purpose,
+                "about": one.about,
+                "text": one.text,
+                "source": one.source,
                 "source_ref": "case://fixture",
                 "basis": "case",
-                "created_at": case.clock - timedelta(days=days_old),
-                "expires_at": case.clock + timedelta(days=days_left),
+                "created_at": case.clock - timedelta(days=one.days_old),
+                "expires_at": case.clock + timedelta(days=one.days_left),
             }
         )
 

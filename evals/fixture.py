@@ -83,12 +83,13 @@ class Failure(Value):
 
 
 class Remembered(Value):
-    """A memory that is there before the first turn."""
+    """A memory that is there before the first turn; `about` is its topic, if it has one."""
 
     subject: str
     text: str
     purpose: str
     source: MemorySource
+    about: str = ""
     days_old: int = 3
     days_left: int = 30
 

@@ -26,6 +26,7 @@ _MEMORY_TRUST = {
     MemorySource.USER_STATED: Trust.USER,
     MemorySource.MODEL_INFERRED: Trust.UNTRUSTED,
 }
+_MEMORY_AUTHORITY = {Trust.SYSTEM: 1.0, Trust.USER: 0.8, Trust.UNTRUSTED: 0.5}
 
 
 # An open ticket helps to find evidence where the question alone does not, and must not outweigh the question.
@@ -158,7 +159,6 @@ def make_retrieve(
 
     def _memory(record: MemoryRecord, share: float, now: datetime, bodies: _Bodies) -> Candidate:
         trust = _MEMORY_TRUST[record.source]
-        # A preference bears on every question, also where it shares no word with one.
         known = 0.5 if trust is Trust.UNTRUSTED else 0.8
         return Candidate(
             item_id=record.memory_id,
@@ -173,8 +173,9 @@ def make_retrieve(
             classification=record.classification,
             effective_from=record.created_at,
             effective_to=record.expires_at,
-            relevance=round(known + (1 - known) * share, 6),
-            authority=1.0 if trust is Trust.SYSTEM else 0.5,
+            # Half of it without a shared word: a preference bears on every question.
+            relevance=round(known * (0.5 + 0.5 * share), 6),
+            authority=_MEMORY_AUTHORITY[trust],
         )
 
     return Node("retrieve", Reads, Writes, run, ports=("index", "lexical", "reranker", "links", "memory", "artifacts"))

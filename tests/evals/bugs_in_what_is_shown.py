@@ -97,7 +97,11 @@ def _(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Window, "out_of_force", still_in_force)
 
 
-@bug("memory that has ended is shown", Caught("memory_that_never_ends", Measure.FRESHNESS))
+@bug(
+    "memory that has ended is shown",
+    Caught("memory_that_never_ends", Measure.FRESHNESS),
+    Caught("memory_that_ends_between_two_turns", Measure.FRESHNESS),
+)
 def _(patch: pytest.MonkeyPatch) -> None:
     """A fact outlives its end."""
     before = datetime(1970, 1, 1, tzinfo=UTC)
@@ -113,7 +117,11 @@ def _(patch: pytest.MonkeyPatch) -> None:
     )
 
 
-@bug("memory of any subject", Caught("memory_that_never_ends", Measure.ISOLATION))
+@bug(
+    "memory of any subject",
+    Caught("memory_that_never_ends", Measure.ISOLATION),
+    Caught("memory_of_a_colleague", Measure.ISOLATION),
+)
 def _(patch: pytest.MonkeyPatch) -> None:
     """Facts about everybody in the organisation are shown to everybody in it."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.evals.bug import SeededBug
 from tests.evals.bugs_in_approvals import APPROVED
+from tests.evals.bugs_in_memory import REMEMBERED
 from tests.evals.bugs_in_skills import SKILLS
 from tests.evals.bugs_in_what_is_allowed import ALLOWED
 from tests.evals.bugs_in_what_is_done import DONE
@@ -15,7 +16,7 @@ from tests.evals.bugs_in_what_is_told import TOLD
 
 PAGE = Path(__file__).parents[2] / "docs" / "seeded_bugs.md"
 BEGIN, END = "<!-- bugs -->\n", "<!-- /bugs -->\n"
-BUGS: tuple[SeededBug, ...] = (*SHOWN, *ALLOWED, *APPROVED, *DONE, *TOLD, *SKILLS)
+BUGS: tuple[SeededBug, ...] = (*SHOWN, *REMEMBERED, *ALLOWED, *APPROVED, *DONE, *TOLD, *SKILLS)
 
 
 def table() -> str:

@@ -114,6 +114,16 @@ COUNTEREXAMPLES: Mapping[str, Counterexample] = {
 # These guards are of the engine: the seeded bug that takes each out is run by test_seeded_bugs.py.
 BY_BUG: Mapping[str, str] = {
     "memory_that_never_ends": "memory that has ended is shown",
+    "memory_that_ends_between_two_turns": "memory that has ended is shown",
+    "memory_of_a_colleague": "memory of any subject",
+    "fact_of_the_user_answers": "memory never loads",
+    "recuerdo_en_espanol": "memory never loads",
+    "fact_that_bears_on_the_question": "relevance of memories not looked at",
+    "guess_is_no_fact": "guesses shown as facts",
+    "memory_that_was_contradicted": "contradictions pile up",
+    "result_that_would_be_remembered": "untrusted text is remembered",
+    "sentence_that_the_user_states": "own words kept as a guess",
+    "preference_remembered_corrected_and_forgotten": "memories are not written",
     "citation_that_was_never_shown": "citations not checked",
     "id_from_nowhere": "origin of ids not checked",
     "twice_for_one_plan": "effects need no plan",

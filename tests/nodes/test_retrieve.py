@@ -64,13 +64,13 @@ def test_a_document_becomes_a_candidate_with_its_provenance(parts: Parts) -> Non
     ("record", "trust", "text", "relevance", "authority"),
     [
         pytest.param(
-            memory("ma"), Trust.USER, "ma says hello (source: turn://1, since 2026-07-14)", 0.8, 0.5, id="user"
+            memory("ma"), Trust.USER, "ma says hello (source: turn://1, since 2026-07-14)", 0.4, 0.8, id="user"
         ),
         pytest.param(
             memory("mb", MemorySource.SYSTEM_RECORD),
             Trust.SYSTEM,
             "mb says hello (source: turn://1, since 2026-07-14)",
-            0.8,
+            0.4,
             1.0,
             id="record",
         ),
@@ -78,7 +78,7 @@ def test_a_document_becomes_a_candidate_with_its_provenance(parts: Parts) -> Non
             memory("mc", MemorySource.MODEL_INFERRED),
             Trust.UNTRUSTED,
             "hypothesis, inferred by a model: mc says hello (source: turn://1, since 2026-07-14)",
-            0.5,
+            0.25,
             0.5,
             id="hypothesis",
         ),
@@ -111,7 +111,7 @@ def test_a_memory_becomes_a_candidate_with_who_says_so(
 def test_a_memory_that_shares_words_with_the_question_is_more_relevant(parts: Parts) -> None:
     told = (memory("m1", text="Prefers tea."), memory("m2", text="Order A1 is a gift."))
     found = Library(parts, chunks=(), memories=told).snapshot()
-    assert [(one.item_id, one.relevance) for one in found.candidates] == [("m2", 0.95), ("m1", 0.8)]
+    assert [(one.item_id, one.relevance) for one in found.candidates] == [("m2", 0.7), ("m1", 0.4)]
 
 
 @pytest.mark.parametrize(
