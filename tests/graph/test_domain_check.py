@@ -13,6 +13,7 @@ from graph.settings import SettingsError
 from state.contract import Limit, OutputField
 from state.domain import Domain, Rule
 from state.labels import Argument
+from state.memory import MemoryTerms, MemoryTopic
 from state.tools import Tool
 from state.work import DecisionKind, DecisionSpec
 from tests.fakes import NOW, FakeClock
@@ -37,6 +38,12 @@ def with_tool(**changes: object) -> Callable[[Domain], Domain]:
         return replace(domain, tools=(*domain.tools, Tool(first.contract.model_copy(update=changes), first.run)))
 
     return changed
+
+
+def for_no_decision(domain: Domain) -> Domain:
+    topic = MemoryTopic(purpose="support", serves="act/nothing", basis="b", fact_days=1, hypothesis_days=1)
+    terms = MemoryTerms(topics={"contact": topic})
+    return replace(domain, policies=tuple(one.model_copy(update={"memory": terms}) for one in domain.policies))
 
 
 reads_on = with_spec(DecisionSpec(kind=DecisionKind.GATHER, toolset="read_on", tools=("read_result",)))
@@ -96,6 +103,11 @@ reads_on = with_spec(DecisionSpec(kind=DecisionKind.GATHER, toolset="read_on", t
             ),
             "example check-before-change names the policy value 'most'",
             id="an example's policy value",
+        ),
+        pytest.param(
+            for_no_decision,
+            "memory topic contact serves act/nothing for the purpose 'support', and no such decision loads",
+            id="a memory for no decision",
         ),
         pytest.param(with_tool(name="read_result"), "has the name of the engine's own tool", id="the engine's tool"),
         pytest.param(with_tool(), "2 tools are named check_api_key_status", id="one name twice"),
