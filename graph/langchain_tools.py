@@ -15,15 +15,14 @@ from pydantic import BaseModel, ValidationError
 from typing_extensions import Unpack
 
 from state.checks.hidden import unseen
-from state.checks.schema import SchemaRefused, check_closed, closed
+from state.checks.schema import SchemaRefused, check_closed
 from state.contract import Effect, OutputField, ToolContract
-from state.tools import Result, Terms, Tool, ToolContext, ToolError, ToolFunction, untitled
+from state.tools import Result, Terms, Tool, ToolContext, ToolError, ToolFunction, closed_parameters, snake_name
 
 TOOL_EXCEPTION = "tool_exception"
 ARGUMENTS_REFUSED = "arguments_refused"
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{2,63}")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _VARIADIC = ("args", "kwargs")  # what LangChain makes of *args and **kwargs: anything may stand in them
 
 
@@ -74,7 +73,7 @@ def contracted(
 
 
 def _named(name: str) -> str:
-    made = re.sub(r"[^a-z0-9]+", "_", _HUMP.sub("_", name).lower()).strip("_")
+    made = snake_name(name)
     if not _NAME.fullmatch(made):
         raise ToolNotContracted(
             f"got the LangChain tool {name!r:.80}; allowed: a name that begins with a letter and has 3 to 64 letters, "
@@ -114,12 +113,10 @@ def _parameters(lc_tool: BaseTool) -> dict[str, Any]:
                 "allowed: arguments that a call states; bind the others before, in a function around the tool"
             )
         schema = taken.model_json_schema()
-    schema = untitled(closed(schema))
-    schema.pop("description", None)
-    required = schema.get("required", [])
-    properties = schema.get("properties", {})
-    kept = {name: field for name, field in properties.items() if name not in _VARIADIC or name in required}
-    made = {**schema, "type": "object", "properties": kept, "additionalProperties": False}
+    made = closed_parameters(schema)
+    required = made.get("required", [])
+    properties = made["properties"].items()
+    made["properties"] = {name: field for name, field in properties if name not in _VARIADIC or name in required}
     try:
         check_closed(made)
     except SchemaRefused as refused:

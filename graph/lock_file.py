@@ -1,13 +1,12 @@
 """The lock of a domain on disk: one JSON file, sorted, so that a review reads as a difference of lines."""
 
 import json
-import os
-import secrets
 from collections import Counter
 from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
+from graph.written_once import write_anew
 from state.lock import LOCK_VERSION, Lock
 
 _MOST_BYTES = 4_000_000
@@ -52,15 +51,9 @@ def read_lock(path: Path | None) -> Lock:
 def write_lock(path: Path, lock: Lock) -> None:
     """Write a lock whole or not at all: whoever reads meanwhile has the old one. Raises LockUnusable."""
     text = json.dumps(lock.model_dump(mode="json"), sort_keys=True, indent=2, ensure_ascii=False) + "\n"
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
-        with draft.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
+        write_anew(path, text)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise LockUnusable(
             f"{path}: got {error.strerror}; allowed: a lock that this user can write; review where the domain's "
             "sources are, not where they are installed"

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from state.events import Event
+from state.mcp import McpServer
 from state.memory import MemoryRecord
 from state.policy import Policy
 from state.run import Principal, Scope
@@ -121,7 +122,8 @@ class Domain:
     whose front matter says tenant, version and access. `memories` seeds the memory store. `events` are the kinds of
     events there are, each with a look at whether it is still so before anybody is told. `skills` is a folder of skills
     (S9), `lock` the JSON file of what was reviewed of skills and MCP tools (state.lock); without it nothing was.
-    `shelf` is what the engine read there.
+    `shelf` is what the engine read there. `servers` are MCP servers with the contracts of their tools, which the
+    decision table names as `server__tool`.
     """
 
     name: str
@@ -140,6 +142,7 @@ class Domain:
     skills: Path | None = None
     lock: Path | None = None
     shelf: Shelf | None = None
+    servers: Sequence[McpServer] = ()
     close: Callable[[], None] = lambda: None
 
 

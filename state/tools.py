@@ -1,19 +1,23 @@
 """A tool is a contract and a function (S7); what the function is given, and the typed result of a call."""
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NoReturn
 
-from pydantic import AwareDatetime, ConfigDict, SecretStr, create_model
+from pydantic import AwareDatetime, ConfigDict, Field, SecretStr, create_model
 from typing_extensions import TypedDict, Unpack
 
+from state.checks.schema import closed
 from state.contract import Approvers, Effect, Failed, FailureMode, Limit, OutputField, Rate, ToolContract
 from state.labels import Argument, Opens
 from state.memory import NotRemembered, Remembered
 from state.run import Scope
 from state.value import Value
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class ToolError(Exception):
@@ -86,7 +90,17 @@ class ToolContext:
 
 
 Result = Mapping[str, Any] | list[Mapping[str, Any]] | str | bytes | None
-ToolFunction = Callable[..., Result]
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A result with what was noticed about it, for the record: codes of ours, shown to no model."""
+
+    result: Result
+    warnings: tuple[str, ...]
+
+
+ToolFunction = Callable[..., Result | Warned]
 
 
 @dataclass(frozen=True)
@@ -176,6 +190,19 @@ def tool(
     return wrap
 
 
+def snake_name(name: str) -> str:
+    """A name of somebody else's in lower case, its words joined by single underscores."""
+    return re.sub(r"[^a-z0-9]+", "_", _HUMP.sub("_", name).lower()).strip("_")
+
+
+def closed_parameters(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Somebody else's schema of arguments as a contract has it: closed, without what says nothing of a call."""
+    made = untitled(closed(schema))
+    for word in ("$schema", "description"):
+        made.pop(word, None)
+    return {**made, "type": "object", "properties": made.get("properties", {}), "additionalProperties": False}
+
+
 def untitled(schema: dict[str, Any]) -> dict[str, Any]:
     """A JSON schema without the titles pydantic adds: they repeat the names and cost tokens in every request."""
     cleaned = {key: value for key, value in schema.items() if key != "title"}
@@ -190,7 +217,8 @@ def untitled(schema: dict[str, Any]) -> dict[str, Any]:
 class Observation(Value):
     """The typed result of one call. `ref` is the address of the projected body, `artifact_ref` its public name.
 
-    `whole_ref` is the address of all of a body that was cut, which `{artifact_ref}/whole` names.
+    `whole_ref` is the address of all of a body that was cut, which `{artifact_ref}/whole` names. `warnings` are codes
+    for what was noticed about the result, such as two parts of it that disagree.
     """
 
     call_id: str
@@ -207,3 +235,5 @@ class Observation(Value):
     effect: Effect
     arguments_digest: str
     tries: int = 1
+    # Not written where there are none: a record that has none keeps its bytes.
+    warnings: tuple[str, ...] = Field(default=(), exclude_if=lambda warnings: not warnings)

@@ -4,8 +4,9 @@ A client's timeout is for each read. A server that sends a byte a second never m
 sending fills the memory.
 """
 
+import math
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
 import httpx2
 
@@ -17,14 +18,15 @@ MOST_BYTES = 8_000_000  # some two million tokens
 class _Measure:
     """How much came, and how long it took."""
 
-    def __init__(self, most_s: float) -> None:
-        self._deadline = time.monotonic() + most_s
+    def __init__(self, most_s: float, refused: Callable[[], None] = lambda: None) -> None:
+        self._deadline, self._refused = time.monotonic() + most_s, refused
         self._size = 0
 
     def add(self, chunk: bytes) -> bytes:
         """The chunk. Raises ReplyTooLarge, httpx2.ReadTimeout."""
         self._size += len(chunk)
         if self._size > MOST_BYTES:
+            self._refused()
             raise ReplyTooLarge
         if time.monotonic() > self._deadline:
             raise httpx2.ReadTimeout("the reply took too long as a whole")
@@ -72,15 +74,26 @@ def bounded_client(timeout_s: float) -> httpx2.Client:
     return httpx2.Client(timeout=timeout_s, limits=_LIMITS, headers=_HEADERS, event_hooks={"response": [bound]})
 
 
-def bounded_async_client(timeout_s: float) -> httpx2.AsyncClient:
-    """The same without holding a thread."""
+def bounded_async_client(
+    timeout_s: float,
+    *,
+    whole_s: float | None = None,
+    headers: Mapping[str, str] | None = None,
+    refused: Callable[[], None] = lambda: None,
+) -> httpx2.AsyncClient:
+    """The same without holding a thread. `whole_s` bounds a reply's whole time, where that is not `timeout_s`; under an
+    infinite one a server may keep silent within a reply as well. `refused` is told of a reply that is too large."""
+    whole_s = timeout_s if whole_s is None else whole_s
+    reading = httpx2.Timeout(timeout_s, read=None) if math.isinf(whole_s) else httpx2.Timeout(timeout_s)
 
     async def bound(response: httpx2.Response) -> None:
         _refuse_packed(response)
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _AsyncStream(response.stream, _Measure(timeout_s))
+            response.stream = _AsyncStream(response.stream, _Measure(whole_s, refused))
 
-    return httpx2.AsyncClient(timeout=timeout_s, limits=_LIMITS, headers=_HEADERS, event_hooks={"response": [bound]})
+    return httpx2.AsyncClient(
+        timeout=reading, limits=_LIMITS, headers={**(headers or {}), **_HEADERS}, event_hooks={"response": [bound]}
+    )
 
 
 def _refuse_packed(response: httpx2.Response) -> None:

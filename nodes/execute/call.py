@@ -15,7 +15,7 @@ from nodes.execute.isolated import Killed, Raised, in_child
 from nodes.execute.project import NotText, Projected, project
 from state.checks.schema import validator
 from state.contract import FAILURE_CODE, Effect, Failed, ToolContract
-from state.tools import Result, Tool, ToolContext, ToolError, ToolFunction
+from state.tools import Result, Tool, ToolContext, ToolError, ToolFunction, Warned
 
 T = TypeVar("T")
 BACKOFF_S = 0.2
@@ -27,13 +27,15 @@ _NOTHING = Projected({}, True, 0, False, {})
 
 
 class Ran(NamedTuple):
-    """How a call ended: `projected` is what it brought, `passing` whether another try may succeed."""
+    """How a call ended: `projected` is what it brought, `passing` whether another try may succeed, `warnings` what was
+    noticed about the result."""
 
     outcome: Literal["ok", "empty", "error", "unknown"]
     code: str | None = None
     projected: Projected = _NOTHING
     passing: bool = False
     tries: int = 1
+    warnings: tuple[str, ...] = ()
 
 
 class TimedOut(Exception):
@@ -74,7 +76,7 @@ def read_back(
         return ran
     try:
         result = _run(look, tool.contract, context, arguments)
-        found = None if result is None else project(tool.contract, result, masked)
+        found = None if result is None else project(tool.contract, _plain(result), masked)
     except _ITS_OWN:  # it cannot say, for whatever reason: nothing more is known than before
         return ran
     if ran.outcome == "ok":
@@ -133,8 +135,9 @@ def _tried(tool: Tool, context: ToolContext, arguments: Mapping[str, JsonValue],
         _LOG.info("the tool %s failed", contract.name, exc_info=error)
         kind = error.kind if isinstance(error, Raised) else type(error).__name__
         return Ran(undecided, f"tool_failed:{masked(kind) if _KIND.fullmatch(kind) else 'Exception'}")
+    warnings = result.warnings if isinstance(result, Warned) else ()
     try:
-        return _read(contract, result, masked)
+        return _read(contract, _plain(result), masked)._replace(warnings=warnings)
     except NotText:
         return Ran(undecided, "result_not_text")
     except Exception as error:  # noqa: BLE001 - a result's own methods may raise anything: it cannot be read
@@ -155,9 +158,13 @@ def _read(contract: ToolContract, result: Result, masked: Callable[[str], str]) 
     return Ran("empty" if projected.empty else "ok", None, projected)
 
 
+def _plain(result: Result | Warned) -> Result:
+    return result.result if isinstance(result, Warned) else result
+
+
 def _run(
     function: ToolFunction, contract: ToolContract, context: ToolContext, arguments: Mapping[str, JsonValue]
-) -> Result:
+) -> Result | Warned:
     if contract.isolated:
         return in_child(function, contract, context, arguments)
     return in_time(lambda: function(context, **arguments), contract.timeout_s)

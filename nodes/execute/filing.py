@@ -48,6 +48,7 @@ class Filing:
             effect=contract.effect,
             arguments_digest=step.digest,
             tries=ran.tries,
+            warnings=ran.warnings,
         )
 
     def _named(self, step: Step, fields: dict[str, JsonValue]) -> tuple[str, str]:
