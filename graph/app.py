@@ -19,8 +19,12 @@ from graph.forgetting.late import looking_back
 from graph.home import claim_database, claim_home, refuse_foreign
 from graph.langsmith_client import send_no_texts
 from graph.lap_seal import Sealing
+from graph.lock_file import read_lock
 from graph.masking import learn, masked
 from graph.master_secret import master_secret
+from graph.mcp.contracts import connected
+from graph.mcp.gateway import Gateway
+from graph.mcp.offering import Offering
 from graph.memories import Memories
 from graph.models.terms import call_terms, configured_model
 from graph.node_threads import NodeThreads
@@ -152,6 +156,11 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     stack.callback(domain.close)
     domain = with_skills(domain)
     check_domain(domain)
+    secrets = given.pop("secrets", None) or SettingsSecrets(settings.tool_secrets)
+    gateway: Gateway = given.pop("gateway", None) or Gateway(domain.servers, read_lock(domain.lock), secrets, clock)
+    stack.callback(gateway.close)
+    domain = connected(domain, gateway)
+    check_domain(domain)
     secret = master_secret(settings)
     seal = HmacSeal(secret.keys("seal"))
     database = open_database(settings.database, admit=partial(refuse_foreign, named, secret), seal=seal)
@@ -203,7 +212,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         "ledger": lambda: SqlLedger(database.durable, seal),
         "quotas": lambda: SqlQuotas(database.everyday),
         "seal": lambda: seal,
-        "secrets": lambda: SettingsSecrets(settings.tool_secrets),
+        "secrets": lambda: secrets,
         "index": lambda: library.index,
         "lexical": lambda: library.lexical,
         "links": lambda: CatalogueLinks(library.catalogue),
@@ -211,12 +220,14 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         "memory": lambda: memory,
         "memories": lambda: memories,
         "strategies": lambda: STRATEGIES,
+        "connectors": lambda: Offering(gateway, changes),
     }
     given_provider = given.pop("tracer_provider", None)
     unknown = sorted(given.keys() - made.keys())
     if unknown:
         raise UnknownPort(
-            f"got {', '.join(unknown)}; ports: clock, ids, domain, embedder, tracer_provider, {', '.join(made)}"
+            f"got {', '.join(unknown)}; ports: clock, ids, domain, embedder, gateway, tracer_provider, "
+            f"{', '.join(made)}"
         )
     ports = Ports(
         clock=clock,

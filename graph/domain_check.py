@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 
+from graph.mcp.contracts import collisions
 from graph.result_reader import READ_RESULT, RESULT, is_offered
 from state.contract import Rate
 from state.domain import Domain
@@ -19,7 +20,9 @@ class DomainBroken(ValueError):
 
 def check_domain(domain: Domain) -> None:
     """Raises DomainBroken with all that is wrong, in one line."""
-    found = sorted(_bare(domain)) or sorted({*_table(domain), *_tools(domain), *_examples(domain), *_memory(domain)})
+    found = sorted(_bare(domain)) or sorted(
+        {*_table(domain), *_tools(domain), *_examples(domain), *_memory(domain), *collisions(domain.servers)}
+    )
     if found:
         raise DomainBroken(f"domain {domain.name}: {'; '.join(found)}")
 
@@ -40,6 +43,7 @@ def _table(domain: Domain) -> Iterator[str]:
     sections = {section.name for section in domain.instructions}
     engine = () if domain.shelf is not None else SKILL_TOOLS  # made, where there is something to read, with the shelf
     tools = {READ_RESULT, *engine, *(tool.contract.name for tool in domain.tools)}
+    tools |= {server.tool_name(tool) for server in domain.servers for tool in server.tools}
     for name, spec in specs.items():
         yield from _unknown(f"decision {name}", "instruction", spec.instructions, sections)
         yield from _unknown(f"decision {name}", "tool", spec.tools, tools)

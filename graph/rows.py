@@ -25,6 +25,7 @@ from state.node import Node
 from state.ports import (
     Artifacts,
     Clock,
+    Connectors,
     DecisionLog,
     EventQueue,
     Ids,
@@ -66,6 +67,7 @@ class Ports:
     memory: MemoryStore
     memories: MemoryKeeper
     strategies: Mapping[str, Strategy]
+    connectors: Connectors
 
 
 def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) -> tuple[Node, ...]:
@@ -77,7 +79,7 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
     request = RequestSettings(max_output_tokens=settings.reserved_output_tokens, temperature=settings.temperature)
     return (
         make_resolve(clock=ports.clock, ids=ports.ids, artifacts=ports.artifacts, log=ports.log),
-        make_plan(table=domain.table, policies=domain.policies),
+        make_plan(table=domain.table, policies=domain.policies, connectors=ports.connectors),
         make_retrieve(
             index=ports.index,
             lexical=ports.lexical,

@@ -104,6 +104,7 @@ class DropReason(StrEnum):
     TOLD_BY_NEWER = "told_by_newer"
     NEAR_DUPLICATE = "near_duplicate"
     REVIEW_DUE = "review_due"
+    DEFINITION_CHANGED = "definition_changed"  # of a server's tool, since it was reviewed
 
 
 class Dropped(Value):

@@ -253,6 +253,14 @@ class Bound(Value):
     since: AwareDatetime | None = None
 
 
+class Connectors(Protocol):
+    """Tools that run in servers of others (S8)."""
+
+    def withheld(self, scope: Scope, tools: Sequence[str]) -> tuple[str, ...]:
+        """The tools among these that are not what was reviewed, and so not offered. May wait for a server."""
+        ...
+
+
 class Quotas(Protocol):
     """What calls took of their bounds, kept in the store (X8). `take` takes of all bounds or of none, and names the one
     that would be exceeded; the same call takes once."""

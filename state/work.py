@@ -74,10 +74,15 @@ class DecisionSpec(Value):
 
 
 class Decision(DecisionSpec):
-    """The next decision, as `plan` chose it by a rule of the table, at its place in the chain."""
+    """The next decision, as `plan` chose it by a rule of the table, at its place in the chain.
+
+    `withheld` are tools of its toolset that are not offered, since they are not what was reviewed.
+    """
 
     index: int = Field(ge=0)
     rule: str
+    # Not written where there are none: decisions of releases that had none keep their bytes.
+    withheld: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
 
 
 class ToolCall(Value):

@@ -25,6 +25,7 @@ _RULES = {
     DropReason.UNTRUSTED_IN_PLAN: "a plan lap admits nothing untrusted",
     DropReason.NO_LONGER_SO: "what the event tells is no longer so",
     DropReason.TOLD_BY_NEWER: "a newer event tells of the same",
+    DropReason.DEFINITION_CHANGED: "its server's definition is not the one that was reviewed",
     DropReason.NEAR_DUPLICATE: "another source says the same and has the better standing: authority, date, relevance",
     DropReason.OVER_SHARE: "newer results of this turn used up their share of the budget",
 }

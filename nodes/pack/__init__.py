@@ -157,7 +157,16 @@ def make_pack(
             budget_tokens=budget,
             window_tokens=window.window_tokens,
             reserved_output_tokens=window.reserved_output_tokens,
-            dropped=(*too_long, *refused, *old, *own.dropped, *selected.dropped, *_excluded(snapshot), *news.dropped),
+            dropped=(
+                *too_long,
+                *refused,
+                *old,
+                *own.dropped,
+                *selected.dropped,
+                *_excluded(snapshot),
+                *news.dropped,
+                *_withheld(decision),
+            ),
             memories_excluded={} if snapshot is None else snapshot.memories_excluded,
             masked=own.masked,
             flags=scans.flags([*before, *selected.drafts, *news.drafts], [draft for _, draft in candidates]),
@@ -256,6 +265,13 @@ def _in_order(drafts: Sequence[Draft], best: Literal["first", "last"]) -> list[D
     """Of drafts that stand best first: memory and evidence, the better one nearer to where the best shall be (B4)."""
     in_order = sorted(drafts, key=lambda draft: draft.item.kind is Kind.MEMORY)
     return in_order if best == "first" else in_order[::-1]
+
+
+def _withheld(decision: Decision) -> tuple[Dropped, ...]:
+    reason = DropReason.DEFINITION_CHANGED
+    return tuple(
+        Dropped(item_id=name, kind=Kind.TOOL, source=f"tool://{name}", reason=reason) for name in decision.withheld
+    )
 
 
 def _excluded(snapshot: Snapshot | None) -> tuple[Dropped, ...]:

@@ -1,11 +1,13 @@
 """plan (L2): the domain's table decides, under the bound of the policy in force."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from nodes.plan import Reads, Writes, make_plan
 from state.domain import DecisionTable, Rule
+from state.run import Scope
 from state.work import DecisionKind, DecisionSpec, LapOutcome
 from tests.desk import POLICY, SCOPE
 from tests.fakes import NOW
@@ -27,6 +29,16 @@ STRICTER = POLICY.model_copy(update={"version": "desk-2", "effective_from": NOW,
 LOOSER = POLICY.model_copy(update={"version": "desk-3", "effective_from": NOW.replace(year=2030), "max_decisions": 99})
 
 
+class Withholding:
+    """The port Connectors, which withholds these tools."""
+
+    def __init__(self, *tools: str) -> None:
+        self.tools = tools
+
+    def withheld(self, scope: Scope, tools: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in tools if name in self.tools)
+
+
 @pytest.mark.parametrize(
     ("task", "expected"),
     [
@@ -42,12 +54,20 @@ LOOSER = POLICY.model_copy(update={"version": "desk-3", "effective_from": NOW.re
     ],
 )
 def test_the_table_decides(parts: Parts, task: dict[str, Any], expected: Any) -> None:
-    node = make_plan(table=TABLE, policies=[POLICY, LOOSER, STRICTER])
+    node = make_plan(table=TABLE, policies=[POLICY, LOOSER, STRICTER], connectors=Withholding())
     assert node.run(Reads(request=parts.request(), task=parts.task(**task)), SCOPE) == Writes(decision=expected)
 
 
 def test_the_bound_is_the_one_of_the_requests_time(parts: Parts) -> None:
-    node = make_plan(table=TABLE, policies=[POLICY, STRICTER])
+    node = make_plan(table=TABLE, policies=[POLICY, STRICTER], connectors=Withholding())
     earlier = parts.request(now=NOW.replace(day=1))
     wrote = node.run(Reads(request=earlier, task=parts.task(laps_in_turn=1)), SCOPE)
     assert wrote == Writes(decision=GATHER.decision(0, "first"))
+
+
+def test_a_tool_that_is_not_what_was_reviewed_stands_in_no_toolset(parts: Parts) -> None:
+    spec = GATHER.model_copy(update={"tools": ("lookup", "s__find")})
+    table = DecisionTable(specs=(spec,), rules=(Rule(name="first", then="gather/look"),))
+    node = make_plan(table=table, policies=[POLICY], connectors=Withholding("s__find", "other"))
+    decision = GATHER.decision(0, "first").model_copy(update={"withheld": ("s__find",)})
+    assert node.run(Reads(request=parts.request(), task=parts.task()), SCOPE) == Writes(decision=decision)
