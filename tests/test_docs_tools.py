@@ -23,3 +23,5 @@ def test_the_snippets_make_the_tools_that_the_page_describes() -> None:
     assert read.run(context, account_id="A-123") == {"account_id": "A-123", "region": "eu-west"}
     assert write.contract.limits[0].policy_key == "quota_limit"
     assert forecast.run(context, city="Madrid") == "sunny in Madrid"
+    (lookup,) = names["orders"].tools
+    assert (names["orders"].tool_name(lookup), names["orders"].credentials) == ("orders__lookup", ("orders_token",))

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typer import Exit, TyperException
 from typer.main import get_command
 
-from graph.cli import commands, memory_commands, proofs, skills
+from graph.cli import commands, memory_commands, proofs, servers, skills
 from graph.cli.exits import FAILED, INTERRUPTED, OK, WRONG_USE
 from graph.cli.program import agent, options
 from graph.cli.screen import Screen, one_line
 from graph.masking import install, masked
 
 # Importing them is what gives the program its commands.
-COMMANDS = (commands, memory_commands, proofs, skills)
+COMMANDS = (commands, memory_commands, proofs, servers, skills)
 
 
 def run(arguments: Sequence[str]) -> int:

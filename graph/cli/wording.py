@@ -133,12 +133,14 @@ def observed(seen: ObservationShown) -> Text:
     if isinstance(rows, list):
         fields = f"{plural(len(rows), 'row')}{f': {shortened(rows[0])}' if rows else ''}"
     else:
-        told = {name: given for name, given in seen.body.items() if name not in _TOLD_ELSEWHERE}
-        fields = ", ".join(f"{one_line(name)}={shortened(given)}" for name, given in told.items())
+        brought = {name: given for name, given in seen.body.items() if name not in _TOLD_ELSEWHERE}
+        fields = ", ".join(f"{one_line(name)}={shortened(given)}" for name, given in brought.items())
     style = {"ok": "green", "empty": "yellow"}.get(seen.outcome, "red")
     code = f" {one_line(seen.code)}" if seen.code else ""
     cut = " (cut)" if seen.truncated else ""
-    return Text.assemble((seen.outcome, style), f"{code}{cut}: {fields}" if fields else f"{code}{cut}")
+    warned = f" (warned: {', '.join(map(one_line, seen.warnings))})" if seen.warnings else ""
+    told = f"{code}{cut}{warned}"
+    return Text.assemble((seen.outcome, style), f"{told}: {fields}" if fields else told)
 
 
 def attempted(attempt: Attempt) -> Text:
