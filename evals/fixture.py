@@ -5,6 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
+from evals.connector import Connected
 from state.contract import ToolContract
 from state.memory import MemorySource
 from state.request import AttemptOutcome
@@ -139,7 +140,8 @@ class Fixture(Value):
     the domain's lock does not pin what stands there then.
 
     `forgetful` are tools that do not know an effect again: called twice for one effect, they do it twice. `terms` are
-    other terms of tools' contracts, by tool; `policy` are values set in every version of the policy record.
+    other terms of tools' contracts, by tool; `policy` are values set in every version of the policy record. `servers`
+    are MCP servers, whose tools are called `server__tool`.
     """
 
     documents: dict[str, str] = {}
@@ -152,6 +154,7 @@ class Fixture(Value):
     terms: dict[str, dict[str, JsonValue]] = {}
     policy: dict[str, int | float | str | bool] = {}
     events: tuple[Happened, ...] = ()
+    servers: tuple[Connected, ...] = ()
 
     @model_validator(mode="after")
     def _terms_of_contracts(self) -> Self:

@@ -14,15 +14,21 @@ from random import Random
 from typing import Any
 
 from evals.case import Case
+from evals.connector import with_servers
 from evals.dressing import StageWrong, dressed, with_laid_skills
 from evals.fixture import Vector
 from evals.observed import Watch, WatchedModel
 from graph.app import App, open_app, open_library
 from graph.domain_loading import load_domain
+from graph.lock_file import read_lock
+from graph.mcp.contracts import connected
+from graph.mcp.gateway import Gateway
 from graph.models.registry import open_model
 from graph.settings import Settings
+from graph.tool_secrets import SettingsSecrets
 from retrieval.intake import Intake
 from state.domain import Domain
+from state.lock import Review
 from state.ports import Model
 
 FILES = "folder"  # the folder of files that a case reads in from outside, and the first part of their ids
@@ -112,8 +118,12 @@ def staged(
         shutil.copytree(library, home / "library")
     loaded = load_domain(domain, home / "domain", clock)
     roles: dict[str, tuple[str, ...]] = {}
+    gateway = None
     try:
-        parts = Parts(dressed(with_laid_skills(loaded, case, home), case, home, watch, roles))
+        served = _served(loaded, case, home)
+        gateway = Gateway(served.servers, read_lock(served.lock), SettingsSecrets(settings.tool_secrets), clock)
+        offered = with_laid_skills(connected(served, gateway), case, home)
+        parts = Parts(dressed(offered, case, home, watch, roles), {"gateway": gateway})
         for wiring in wirings:
             parts = wiring(parts)
         inner = parts.ports.get("model") or make_model(settings, _named(case, loaded))
@@ -123,7 +133,16 @@ def staged(
         # Only the last app closes the domain: a case may open several on one home.
         yield Stage(case, clock, watch, model, settings, parts, SeededIds(f"{seed}/{case.name}"), roles)
     finally:
+        if gateway is not None:
+            gateway.close()
         loaded.close()
+
+
+def _served(domain: Domain, case: Case, home: Path) -> Domain:
+    try:
+        return with_servers(domain, case.fixture.servers, home, Review(by="case", at=case.clock))
+    except LookupError as wrong:
+        raise StageWrong(f"{case.name}: fixture.servers: {wrong}") from None
 
 
 def named_model(name: str) -> MakeModel:

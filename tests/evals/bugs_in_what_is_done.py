@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 
 from evals.scores import Measure
+from graph.mcp.fault import FAILURES
 from graph.stores.ledger import SqlLedger
 from nodes.execute.project import _fields
 from nodes.execute.step import Step
@@ -64,3 +65,16 @@ def _(patch: pytest.MonkeyPatch) -> None:
 def _(patch: pytest.MonkeyPatch) -> None:
     """What a tool returns is shown, also where the contract says that there is no such value."""
     patch.setattr("nodes.execute.call._fits", lambda *given: True)
+
+
+@bug("changed tools of servers used", Caught("tool_of_a_server_changes_its_words", Measure.SUCCESS))
+def _(patch: pytest.MonkeyPatch) -> None:
+    """A server's tool is offered and called whatever the server says of it now."""
+    patch.setattr("graph.mcp.gateway.Gateway.changed", lambda *given: None)
+
+
+@bug("lost writes count as failed", Caught("write_at_a_server_is_lost", Measure.SUCCESS))
+def _(patch: pytest.MonkeyPatch) -> None:
+    """Where a connection broke in the middle of a write, the write is told as not done."""
+    decided = tuple(mode.model_copy(update={"undecided": False}) for mode in FAILURES)
+    patch.setattr("graph.mcp.contracts.FAILURES", decided)

@@ -175,6 +175,8 @@ BY_BUG: Mapping[str, str] = {
     "files_outside_a_skill": "skill files by path",
     "changed_skill_is_blocked": "lock of skills not asked",
     "skill_that_nobody_reviewed": "lock of skills not asked",
+    "tool_of_a_server_changes_its_words": "changed tools of servers used",
+    "write_at_a_server_is_lost": "lost writes count as failed",
 }
 
 # What E1 calls anti-patterns, and the counterexample of each.
