@@ -28,6 +28,12 @@ FORMS: dict[Form, ToolSpec] = {
         description="Ask for more evidence on one to four short queries before deciding.",
         parameters=_object(["queries"], queries={**_TEXTS, "minItems": 1, "maxItems": 4}),
     ),
+    Form.SEARCH_TOOLS: ToolSpec(
+        name=Form.SEARCH_TOOLS,
+        description="Look for a tool that is not among the offered ones: say what it should do. The next decision "
+        "offers what is found.",
+        parameters=_object(["query"], query={"type": "string", "minLength": 1, "maxLength": 500}),
+    ),
     Form.PLAN: ToolSpec(
         name=Form.PLAN,
         description="Ask to make a change that the offered tools cannot make. Name the goal; where capabilities are "

@@ -38,8 +38,8 @@ class Policy(Ruled):
     the evidence the best stands: `last` is beside the decision (B4). `half_life_days` says by kind of source (`memory`,
     `runbook` for `runbook/api-keys@v7`) after how many days a candidate is worth half; others do not age. `link_hosts`
     are the hosts to which an answer may link where a text that the request shows has the link, whoever wrote it: other
-    links come from the user or from a trusted field. `memory` says what may be
-    remembered, and for how long (S6)."""
+    links come from the user or from a trusted field. `most_tools` is how many tools a request offers where its decision
+    has the form `search_tools`; None offers all. `memory` says what may be remembered, and for how long (S6)."""
 
     version: str
     effective_from: AwareDatetime
@@ -58,6 +58,7 @@ class Policy(Ruled):
     # Not written where empty: the address of a policy that has none is the one it had before there were any.
     half_life_days: dict[str, Annotated[float, Field(gt=0)]] = Field(default={}, exclude_if=lambda given: not given)
     link_hosts: tuple[str, ...] = Field(default=(), exclude_if=lambda given: not given)
+    most_tools: int | None = Field(default=None, gt=0, exclude_if=lambda most: most is None)
     retention: Retention = Retention()
     model_limits: ModelLimits = ModelLimits()
     memory: MemoryTerms = Field(default=MemoryTerms(), exclude_if=lambda terms: terms == MemoryTerms())

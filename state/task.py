@@ -108,6 +108,8 @@ class TaskState(Value):
     rejections: tuple[Rejection, ...] = ()
     questions: tuple[OpenQuestion, ...] = ()
     query_refs: tuple[str, ...] = ()
+    # What this turn looked for among its tools; likewise.
+    tool_query_refs: tuple[str, ...] = Field(default=(), exclude_if=lambda refs: not refs)
     retrieved: tuple[Retrieved, ...] = ()
     missing: tuple[str, ...] = ()
     denials_in_turn: int = 0

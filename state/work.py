@@ -38,10 +38,14 @@ class Form(StrEnum):
     ANSWER = "answer"
     CLARIFY = "clarify"
     ESCALATE = "escalate"
+    SEARCH_TOOLS = "search_tools"
 
 
 class DecisionSpec(Value):
-    """One kind of decision with one fixed toolset; everything a request of this kind is made from."""
+    """One kind of decision with one fixed toolset; everything a request of this kind is made from.
+
+    With the form `search_tools` a toolset of more tools than the policy's `most_tools` is offered in part.
+    """
 
     kind: DecisionKind
     toolset: str
@@ -129,6 +133,13 @@ class Search(Value):
     queries: tuple[str, ...] = Field(min_length=1, max_length=4)
 
 
+class SearchTools(Value):
+    """Look among the tools that the decision has and this request does not show."""
+
+    type: Literal["search_tools"] = "search_tools"
+    query: str = Field(min_length=1, max_length=500)
+
+
 class Plan(Value):
     """Ask for steps that need effects. Only in a `plan` lap do `steps` open anything."""
 
@@ -162,7 +173,7 @@ class Escalate(Value):
     missing: tuple[str, ...] = ()
 
 
-Proposal = Annotated[Act | Search | Plan | Answer | Clarify | Escalate, Field(discriminator="type")]
+Proposal = Annotated[Act | Search | SearchTools | Plan | Answer | Clarify | Escalate, Field(discriminator="type")]
 PROPOSAL: TypeAdapter[Proposal] = TypeAdapter(Proposal)
 
 
@@ -175,7 +186,7 @@ def spoken(proposal: Proposal) -> str | None:
             return proposal.question
         case Escalate():
             return proposal.reason
-        case Act() | Search() | Plan():
+        case Act() | Search() | SearchTools() | Plan():
             return None
 
 

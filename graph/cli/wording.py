@@ -15,7 +15,7 @@ from state.checks.lookalike import deceptive
 from state.context import ContextManifest
 from state.request import Attempt
 from state.verdict import Accepted, Allowed, Denied, NeedsApproval, Verdict
-from state.work import PROPOSAL, Act, Answer, Clarify, Escalate, Plan, Search
+from state.work import PROPOSAL, Act, Answer, Clarify, Escalate, Plan, Search, SearchTools
 
 if TYPE_CHECKING:
     from graph.inspection.guards import Guards
@@ -95,6 +95,8 @@ def proposed(proposal: Mapping[str, JsonValue], verdicts: Iterable[Verdict]) -> 
     match PROPOSAL.validate_python(proposal):
         case Act(calls=calls):
             return [call(each.tool, each.arguments, waits=each.call_id in waiting) for each in calls]
+        case SearchTools(query=query):
+            return [f"search tools: {one_line(query)}"]
         case Search(queries=queries):
             return [f"search: {one_line(query)}" for query in queries]
         case Plan(goal=goal, steps=steps):

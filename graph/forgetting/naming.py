@@ -31,6 +31,7 @@ _KINDS = {
     "whole_ref": "results",
     "edited": "edits",
     "query_refs": "searches",
+    "tool_query_refs": "searches",
     "queries": "searches",
     "handover_ref": "handovers",
 }

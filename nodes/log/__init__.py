@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nodes.log.handover import handed_over
-from nodes.log.outcome import Lap, judged, searched
+from nodes.log.outcome import Lap, judged, searched, tools_searched
 from nodes.log.task import rewritten
 from state.canonical import canonical_json, digest
 from state.context import Packed
@@ -80,7 +80,8 @@ def make_log(
         outcome = judged(lap)
         queries = tuple(artifacts.put(scope.tenant, query) for query in searched(proposal, outcome))
         found = Retrieved(key=Snapshot.model_validate_json(texts[new]).key, snapshot_ref=new) if new else None
-        task = rewritten(reads.task, lap, outcome, reads.request, queries, found, reads.proposal)
+        tool_queries = tuple(artifacts.put(scope.tenant, query) for query in tools_searched(proposal, outcome))
+        task = rewritten(reads.task, lap, outcome, reads.request, queries, found, reads.proposal, tool_queries)
         interrupted = _interrupted(reads, texts[reads.request.turn_ref])
         # The turn that ends is the newest earlier one of the next: together they are as many as a request may show.
         ends = int(interrupted or task.status is not None)

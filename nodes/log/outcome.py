@@ -18,6 +18,7 @@ from state.work import (
     Plan,
     Proposal,
     Search,
+    SearchTools,
 )
 
 
@@ -57,7 +58,7 @@ def judged(lap: Lap) -> LapOutcome:
             if denied:
                 return LapOutcome.DENIED
             return LapOutcome.PLANNED if lap.decision.kind is DecisionKind.PLAN else LapOutcome.PLAN_REQUESTED
-        case Search():
+        case Search() | SearchTools():
             return LapOutcome.SEARCHED
         case Clarify():
             return LapOutcome.DENIED if denied else LapOutcome.ASKED
@@ -82,3 +83,8 @@ def _acted(lap: Lap, verdicts: tuple[Verdict, ...]) -> LapOutcome:
 def searched(proposal: Proposal | None, outcome: LapOutcome) -> tuple[str, ...]:
     """The queries of a Search that counts."""
     return proposal.queries if isinstance(proposal, Search) and outcome is LapOutcome.SEARCHED else ()
+
+
+def tools_searched(proposal: Proposal | None, outcome: LapOutcome) -> tuple[str, ...]:
+    """The query of a SearchTools that counts."""
+    return (proposal.query,) if isinstance(proposal, SearchTools) and outcome is LapOutcome.SEARCHED else ()

@@ -38,8 +38,10 @@ def rewritten(
     queries: tuple[str, ...],
     found: Retrieved | None,
     proposal_ref: str | None,
+    tool_queries: tuple[str, ...] = (),
 ) -> TaskState:
-    """The next task state. `queries` are addresses of new searches, `found` the retrieval of this lap."""
+    """The next task state. `queries` are addresses of new searches, `tool_queries` of those for tools, `found` is the
+    retrieval of this lap."""
     done = _actions(lap, request)
     known = {retrieved.key for retrieved in task.retrieved}
     refused = sum(isinstance(verdict, Denied) and verdict.approval is None for verdict in lap.verdicts or ())
@@ -56,6 +58,7 @@ def rewritten(
             "rejections": (*task.rejections, *_rejections(lap, request))[-KEPT:],
             "questions": _questions(task, outcome, request, proposal_ref),
             "query_refs": tuple(dict.fromkeys((*task.query_refs, *queries))),
+            "tool_query_refs": tuple(dict.fromkeys((*task.tool_query_refs, *tool_queries))),
             "retrieved": (*task.retrieved, found) if found and found.key not in known else task.retrieved,
             "denials_in_turn": task.denials_in_turn + refused,
             "missing": lap.packed.missing if lap.packed else (),

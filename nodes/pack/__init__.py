@@ -20,6 +20,7 @@ from nodes.pack.skills import skill_bodies
 from nodes.pack.standing import Standing
 from nodes.pack.strategy import STRATEGIES, Strategy, strategy_of
 from nodes.pack.sufficiency import assert_own, missing
+from nodes.pack.tool_search import ToolSearch
 from nodes.pack.trail import this_turn
 from nodes.pack.utility import Chosen, choose, left_out
 from retrieval.examples import Examples
@@ -75,18 +76,20 @@ def make_pack(
 ) -> Node:
     """The pack node. Raises UnknownStrategy where a policy names one that is not among `strategies`."""
     by_version = {policy.version: strategy_of(policy, strategies) for policy in policies}
-    standing = Standing(sections, contracts, skills)
+    standing, tools = Standing(sections, contracts, skills), ToolSearch(contracts)
     boundary_cases = Examples(examples)
     ours = [section.text for section in sections] + [example.text for example in examples]
     skill_choice = SkillChoice(skills, [*ours, *(contract.description for contract in contracts.values())])
     scans = Scans()
 
     def run(reads: Reads, scope: Scope) -> Writes:
-        decision, request = reads.decision, reads.request
+        request, searches = reads.request, reads.task.tool_query_refs
         policy = effective(policies, request.now)
         drafts = Drafts(artifacts, tokens, scope.tenant, request.now)
 
-        texts = artifacts.get_all(scope.tenant, [ref for ref in (request.turn_ref, reads.candidates) if ref])
+        texts = artifacts.get_all(scope.tenant, [ref for ref in (request.turn_ref, reads.candidates, *searches) if ref])
+        queries = [texts[ref] for ref in (request.turn_ref, *searches)]
+        decision, not_found = tools.narrowed(reads.decision, queries, policy.most_tools, reads.task.steps)
         head = standing.drafts(drafts, decision)
         before = who_and_what(drafts, texts[request.turn_ref], scope, request, policy, decision)
         before += shown_examples(drafts, decision, boundary_cases, texts[request.turn_ref], policy)
@@ -166,6 +169,7 @@ def make_pack(
                 *_excluded(snapshot),
                 *news.dropped,
                 *_withheld(decision),
+                *not_found,
             ),
             memories_excluded={} if snapshot is None else snapshot.memories_excluded,
             masked=own.masked,

@@ -18,7 +18,7 @@ from nodes.validate.approval import (
     not_taken,
     shown_to_person,
 )
-from nodes.validate.case import Allow, Ask, Case, Deny
+from nodes.validate.case import Allow, Ask, Case, Deny, offered
 from nodes.validate.edit import as_edited, edited_before, refused, stored
 from nodes.validate.exceeded import exceeded
 from nodes.validate.opened import Opened, opened_effects
@@ -116,6 +116,7 @@ def make_validate(
         match proposal:
             case Act(calls=calls):
                 manifest = _manifest(reads, scope)
+                reads = reads.model_copy(update={"decision": offered(reads.decision, manifest)})
                 shown = _shown(manifest, scope)
                 past, turn = _past(calls, reads, scope, policy), reads.request.turn_index
                 rows = ledger.rows(scope.tenant, scope.thread) if _changes(calls) else ()

@@ -13,6 +13,7 @@ from nodes.validate.repeats import Repeats
 from state.checks.known import Row
 from state.checks.origin import Shown
 from state.checks.trace import Sources, traced
+from state.context import ContextManifest, Kind
 from state.contract import Effect, ToolContract
 from state.domain import Holds, Owns
 from state.labels import Traced
@@ -94,6 +95,13 @@ class Case:
         """The step of the plan that this effect would spend; None where none is left on any branch."""
         free = self.opened.free.get(self.call.tool, ())
         return free[self.taken] if self.taken < len(free) else None
+
+
+def offered(decision: Decision, manifest: ContextManifest) -> Decision:
+    """The decision without the tools that its request left out: of many, those that were not found (X3)."""
+    left_out = {one.source for one in manifest.dropped if one.kind is Kind.TOOL}
+    tools = tuple(name for name in decision.tools if f"tool://{name}" not in left_out)
+    return decision if tools == decision.tools else decision.model_copy(update={"tools": tools})
 
 
 @dataclass(frozen=True)
