@@ -19,12 +19,10 @@ from graph.forgetting.late import looking_back
 from graph.home import claim_database, claim_home, refuse_foreign
 from graph.langsmith_client import send_no_texts
 from graph.lap_seal import Sealing
-from graph.lock_file import read_lock
 from graph.masking import learn, masked
 from graph.master_secret import master_secret
-from graph.mcp.contracts import connected
-from graph.mcp.gateway import Gateway
 from graph.mcp.offering import Offering
+from graph.mcp.opening import with_servers
 from graph.memories import Memories
 from graph.models.terms import call_terms, configured_model
 from graph.node_threads import NodeThreads
@@ -157,10 +155,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     domain = with_skills(domain)
     check_domain(domain)
     secrets = given.pop("secrets", None) or SettingsSecrets(settings.tool_secrets)
-    gateway: Gateway = given.pop("gateway", None) or Gateway(domain.servers, read_lock(domain.lock), secrets, clock)
-    stack.callback(gateway.close)
-    domain = connected(domain, gateway)
-    check_domain(domain)
+    domain, gateway = with_servers(domain, given.pop("gateway", None), secrets, clock, stack)
     secret = master_secret(settings)
     seal = HmacSeal(secret.keys("seal"))
     database = open_database(settings.database, admit=partial(refuse_foreign, named, secret), seal=seal)

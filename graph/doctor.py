@@ -10,24 +10,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from urllib.parse import urlsplit
 
-from graph import skill_review
 from graph.app import settings_embedder
 from graph.clock import SystemClock
 from graph.domain_check import check_domain
 from graph.domain_loading import load_domain
 from graph.faults import explained
 from graph.home import domain_of, refuse_foreign
-from graph.lock_file import LockUnusable, read_lock
 from graph.masking import masked
 from graph.master_secret import master_secret
-from graph.mcp import review
-from graph.mcp.gateway import Gateway
+from graph.mcp.review import checked
 from graph.models.profiles import OPENAI_URL
 from graph.models.registry import MODELS, ModelNotConfigured, open_model
 from graph.persistence import open_persistence
 from graph.reachable import unreachable
 from graph.savers import sqlite_saver, sqlite_store
 from graph.settings import Settings, SettingsError
+from graph.skill_review import told
 from graph.skills import with_skills
 from graph.stores.engine import found_version, open_database
 from graph.stores.migrations import Admit
@@ -41,7 +39,7 @@ from retrieval.folder import contents
 from retrieval.library import Library
 from state.domain import Domain
 from state.policy import effective
-from state.ports import Clock, Model, SecretMissing
+from state.ports import Model, SecretMissing
 from state.value import Value
 
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "chromadb", "onnxruntime", "pydantic", "SQLAlchemy")
@@ -94,7 +92,8 @@ def examine() -> Iterator[Check]:
             yield _checked("principals", lambda: _principals(settings, domain[0]))
             yield _checked("tool secrets", lambda: _tool_secrets(settings, domain[0]))
             yield _checked("skills", lambda: _skills(domain[0]))
-            yield from _servers(settings, domain[0], clock)
+            for name, ok, found, fix in checked(domain[0], SettingsSecrets(settings.tool_secrets), clock):
+                yield Check(name=name, ok=ok, found=masked(found), fix=fix)
         yield _checked("model", lambda: _model(settings))
         yield Check(name="models", ok=True, found="; ".join(_needs(settings, name) for name in MODELS))
         yield _checked("tokenizer", lambda: EncodingCounter(settings.tokenizer).name)
@@ -166,24 +165,8 @@ def _tool_secrets(settings: Settings, domain: Domain) -> str:
     return f"{', '.join(sorted(declared))}: set" if declared else "no tool needs one"
 
 
-def _servers(settings: Settings, domain: Domain, clock: Clock) -> Iterator[Check]:
-    """One check for each MCP server: it is opened, and what it lists is laid beside what is declared and pinned."""
-    try:
-        pins = read_lock(domain.lock)
-    except LockUnusable as error:
-        yield _failed("lock", str(error))
-        return
-    gateway = Gateway(domain.servers, pins, SettingsSecrets(settings.tool_secrets), clock)
-    try:
-        for server in domain.servers:
-            ready, found, fix = review.told(review.seen(domain, gateway, server.name))
-            yield Check(name=f"server {server.name}", ok=ready, found=masked(found), fix=fix)
-    finally:
-        gateway.close()
-
-
 def _skills(domain: Domain) -> str:
-    found, fix = skill_review.told(with_skills(domain), confinement_fault)
+    found, fix = told(with_skills(domain), confinement_fault)
     if fix:
         raise Missing(found, fix)
     return found

@@ -20,9 +20,7 @@ class DomainBroken(ValueError):
 
 def check_domain(domain: Domain) -> None:
     """Raises DomainBroken with all that is wrong, in one line."""
-    found = sorted(_bare(domain)) or sorted(
-        {*_table(domain), *_tools(domain), *_examples(domain), *_memory(domain), *collisions(domain.servers)}
-    )
+    found = sorted(_bare(domain)) or sorted({*_table(domain), *_tools(domain), *_examples(domain), *_memory(domain)})
     if found:
         raise DomainBroken(f"domain {domain.name}: {'; '.join(found)}")
 
@@ -76,6 +74,7 @@ def _memory(domain: Domain) -> Iterator[str]:
 def _tools(domain: Domain) -> Iterator[str]:
     offered = {tool for spec in domain.table.specs for tool in spec.tools}
     forms = {form.value for form in Form}
+    yield from collisions(domain.servers)
     for name, times in Counter(tool.contract.name for tool in domain.tools).items():
         if times > 1:
             yield f"{times} tools are named {name}; rename all but one"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from graph.lock_file import LockUnusable
+from graph.lock_file import LockUnusable, read_lock
 from graph.mcp.contracts import contract_of, refusal
 from graph.mcp.fault import ServerFault
 from graph.mcp.gateway import Gateway, Listing
@@ -15,9 +15,11 @@ from graph.mcp.reviewed import pin, read_definitions
 from state.checks.hidden import hidden_characters
 from state.checks.injection import injection_signs
 from state.checks.lookalike import deceptive
+from state.contract import Effect
 from state.domain import Domain
 from state.lock import Review, Standing
 from state.mcp import Definition, McpServer, ServerTool
+from state.ports import Clock, Secrets
 from state.value import Value
 
 VERSION_CHARS = 12  # of a digest: enough to name what was read
@@ -84,8 +86,24 @@ def seen(domain: Domain, gateway: Gateway, name: str) -> ServerSeen:
     return ServerSeen(server=name, fault=fault, tools=tuple(tools))
 
 
-def told(found: ServerSeen) -> tuple[bool, str, str]:
-    """Whether all that is declared of a server can be called, how its tools stand, and what to do where it is not."""
+def checked(domain: Domain, secrets: Secrets, clock: Clock) -> Iterator[tuple[str, bool, str, str]]:
+    """For each server a name, whether all that is declared of it can be called, how its tools stand, and what to do
+    where it is not. Each is opened for it."""
+    try:
+        pins = read_lock(domain.lock)
+    except LockUnusable as error:
+        found, _, fix = str(error).rpartition("; ")
+        yield "lock", False, found, fix
+        return
+    gateway = Gateway(domain.servers, pins, secrets, clock)
+    try:
+        for server in domain.servers:
+            yield f"server {server.name}", *_standing(seen(domain, gateway, server.name))
+    finally:
+        gateway.close()
+
+
+def _standing(found: ServerSeen) -> tuple[bool, str, str]:
     by_state: defaultdict[ToolState, list[str]] = defaultdict(list)
     for tool in found.tools:
         by_state[tool.state].append(tool.tool)
@@ -118,7 +136,7 @@ def approve(domain: Domain, found: ServerSeen, tool: str, version: str, review: 
     return domain.lock
 
 
-def signs(definition: Definition) -> Iterator[str]:
+def signs(definition: Definition, effect: Effect) -> Iterator[str]:
     """What stands in a definition that a person should look at. A review without any is no promise: see injection."""
     texts = list(_texts(definition.model_dump(mode="json")))
     if hidden := sum(map(hidden_characters, texts)):
@@ -127,6 +145,9 @@ def signs(definition: Definition) -> Iterator[str]:
         yield f"{alike} characters that look like others"
     if orders := sum(injection_signs(text).count for text in texts):
         yield f"{orders} signs of an order to the model"
+    hints = definition.annotations
+    if effect is Effect.READ and (hints.get("readOnlyHint") is False or hints.get("destructiveHint") is True):
+        yield "the contract says that it reads, and the server that it changes something"
 
 
 def _declared(
@@ -150,7 +171,7 @@ def _declared(
         state=state,
         why=why,
         version=None if listed is None else listed.definition_digest()[:VERSION_CHARS],
-        signs=tuple(signs(known)) if known is not None else (),
+        signs=tuple(signs(known, tool.effect)) if known is not None else (),
         definition=listed,
         before=before,
     )

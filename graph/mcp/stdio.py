@@ -20,7 +20,7 @@ from mcp_types import jsonrpc_message_adapter
 
 from graph.mcp import launch
 from graph.mcp.fault import FaultCode, ServerFault
-from nodes.execute.isolated import end
+from nodes.execute.isolated import end_process
 
 MOST_MESSAGE_BYTES = 8_000_000
 _MOST_GARBAGE = 100  # lines that are no message: a server that logs into its own channel is borne with for a while
@@ -136,6 +136,6 @@ async def _ended(process: Process) -> None:
         while process.returncode is None:  # not `wait`, which waits for whoever inherited the pipes too
             await anyio.sleep(_POLL_S)
     # Also where it went by itself: what it began may not have.
-    await anyio.to_thread.run_sync(end, process.pid)
+    await anyio.to_thread.run_sync(end_process, process.pid)
     with anyio.move_on_after(_GRACE_S):
         await process.aclose()

@@ -89,7 +89,7 @@ def make_pack(
 
         texts = artifacts.get_all(scope.tenant, [ref for ref in (request.turn_ref, reads.candidates, *searches) if ref])
         queries = [texts[ref] for ref in (request.turn_ref, *searches)]
-        decision, not_found = tools.narrowed(reads.decision, queries, policy.most_tools, reads.task.steps)
+        decision, unoffered = tools.narrowed(reads.decision, queries, policy.most_tools, reads.task.steps)
         head = standing.drafts(drafts, decision)
         before = who_and_what(drafts, texts[request.turn_ref], scope, request, policy, decision)
         before += shown_examples(drafts, decision, boundary_cases, texts[request.turn_ref], policy)
@@ -168,8 +168,7 @@ def make_pack(
                 *selected.dropped,
                 *_excluded(snapshot),
                 *news.dropped,
-                *_withheld(decision),
-                *not_found,
+                *unoffered,
             ),
             memories_excluded={} if snapshot is None else snapshot.memories_excluded,
             masked=own.masked,
@@ -269,13 +268,6 @@ def _in_order(drafts: Sequence[Draft], best: Literal["first", "last"]) -> list[D
     """Of drafts that stand best first: memory and evidence, the better one nearer to where the best shall be (B4)."""
     in_order = sorted(drafts, key=lambda draft: draft.item.kind is Kind.MEMORY)
     return in_order if best == "first" else in_order[::-1]
-
-
-def _withheld(decision: Decision) -> tuple[Dropped, ...]:
-    reason = DropReason.DEFINITION_CHANGED
-    return tuple(
-        Dropped(item_id=name, kind=Kind.TOOL, source=f"tool://{name}", reason=reason) for name in decision.withheld
-    )
 
 
 def _excluded(snapshot: Snapshot | None) -> tuple[Dropped, ...]:

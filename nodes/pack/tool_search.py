@@ -20,10 +20,10 @@ _NAME_WEIGHT = 2.0  # a word of a tool's name says more of it than one of its de
 
 
 class Narrowed(NamedTuple):
-    """The decision as its request offers it, and the tools that were left out."""
+    """The decision as its request offers it, and the tools that are not offered, each with its reason."""
 
     decision: Decision
-    left_out: tuple[Dropped, ...] = ()
+    left_out: tuple[Dropped, ...]
 
 
 class ToolSearch:
@@ -38,30 +38,21 @@ class ToolSearch:
     ) -> Narrowed:
         """The decision with at most so many of its tools: those that a plan's next step needs, then by turns the best
         for each query, the newest query first. Without a bound, or the form to look for others, all are offered."""
+        withheld = tuple(_dropped(name, DropReason.DEFINITION_CHANGED) for name in decision.withheld)
         if Form.SEARCH_TOOLS not in decision.forms:
-            return Narrowed(decision)
+            return Narrowed(decision, withheld)
         if most is None or len(decision.tools) <= most:
             forms = tuple(form for form in decision.forms if form is not Form.SEARCH_TOOLS)
-            return Narrowed(decision.model_copy(update={"forms": forms}))
+            return Narrowed(decision.model_copy(update={"forms": forms}), withheld)
         scores = [self._scores(decision.tools, query) for query in reversed(queries)]
         ranked = [_best_first(decision.tools, by) for by in scores]
         found = [name for name in steps[:1] if name in decision.tools]
         found += _by_turns(ranked, scores)
         kept = frozenset(list(dict.fromkeys((*found, *decision.tools)))[:most])
         best = {name: max((by[name] for by in scores), default=0.0) for name in decision.tools}
-        left_out = tuple(
-            Dropped(
-                item_id=name,
-                kind=Kind.TOOL,
-                source=f"tool://{name}",
-                scores={"relevance": round(best[name], 6)},
-                reason=DropReason.OVER_LIMIT,
-            )
-            for name in decision.tools
-            if name not in kept
-        )
+        left_out = (_dropped(name, DropReason.OVER_LIMIT, best[name]) for name in decision.tools if name not in kept)
         tools = tuple(name for name in decision.tools if name in kept)
-        return Narrowed(decision.model_copy(update={"tools": tools}), left_out)
+        return Narrowed(decision.model_copy(update={"tools": tools}), (*withheld, *left_out))
 
     def _scores(self, tools: Sequence[str], query: str) -> dict[str, float]:
         held_by = Counter(word for name in tools for word in self._words[name])
@@ -75,6 +66,11 @@ class ToolSearch:
             )
 
         return {name: score(name) for name in tools}
+
+
+def _dropped(name: str, reason: DropReason, relevance: float | None = None) -> Dropped:
+    scores = {} if relevance is None else {"relevance": round(relevance, 6)}
+    return Dropped(item_id=name, kind=Kind.TOOL, source=f"tool://{name}", scores=scores, reason=reason)
 
 
 def _best_first(tools: Sequence[str], by: Mapping[str, float]) -> list[str]:

@@ -2,9 +2,14 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 from pydantic import SecretStr
 
@@ -116,3 +121,28 @@ def test_a_server_without_its_credential_is_not_started(tmp_path: Path) -> None:
     assert came_of(gate, "raw") == "secret_missing"
     assert not (tmp_path / "calls").exists()
     gate.close()
+
+
+KILLED = """
+import os, signal, threading
+from tests.graph.mcp.servers import gateway, raw
+gate = gateway(raw("hangs"))
+gate.listing("raw")
+threading.Thread(target=gate.call, args=("raw", "lookup", {"order": "77"}, 600.0), daemon=True).start()
+import psutil, time
+(server,) = psutil.Process().children()
+time.sleep(0.2)
+print(server.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere a server ends when its input does")
+def test_a_server_does_not_outlive_an_agent_that_was_killed() -> None:
+    root = Path(__file__).parents[3]
+    done = subprocess.run([sys.executable, "-c", KILLED], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    pid, until = int(done.stdout), time.monotonic() + 10
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < until, "the server is still there"
+        time.sleep(0.01)
