@@ -18,8 +18,9 @@ from evals.connector import with_servers
 from evals.dressing import StageWrong, dressed, with_laid_skills
 from evals.fixture import Vector
 from evals.observed import Watch, WatchedModel
-from graph.app import App, open_app, open_library
+from graph.app import App, open_app
 from graph.domain_loading import load_domain
+from graph.home_library import open_library
 from graph.lock_file import read_lock
 from graph.mcp.contracts import connected
 from graph.mcp.gateway import Gateway

@@ -17,8 +17,8 @@ from evals.ablations import ABLATIONS
 from evals.case import CLOCK, Case
 from evals.judging import ALL, BOUNDARIES, Judged, run_case
 from evals.stage import FixedClock, named_model
-from graph.app import open_library
 from graph.domain_loading import load_domain
+from graph.home_library import open_library
 from graph.settings import Settings
 from state.canonical import digest
 from state.value import Value

@@ -17,6 +17,7 @@ from graph.domain_loading import load_domain
 from graph.forgetting.forget import Forgetting
 from graph.forgetting.late import looking_back
 from graph.home import claim_database, claim_home, refuse_foreign
+from graph.home_library import open_library
 from graph.langsmith_client import send_no_texts
 from graph.lap_seal import Sealing
 from graph.masking import learn, masked
@@ -48,7 +49,6 @@ from graph.tokens import EncodingCounter
 from graph.tool_secrets import SettingsSecrets
 from graph.tracing import Tracing, open_provider
 from nodes.pack.strategy import STRATEGIES
-from retrieval.embedders import open_embedder
 from retrieval.ingest import IngestReport
 from retrieval.library import Library
 from retrieval.links import CatalogueLinks
@@ -60,10 +60,6 @@ from state.events import Told
 from state.node import Node
 from state.ports import Clock, Ids
 from state.run import Scope
-from state.search import Embedder
-
-# An embedder of your own, in place of the one that the settings name. Another one needs a library ingested anew.
-EMBEDDER: Callable[[], Embedder] | None = None
 
 
 class UnknownPort(TypeError):
@@ -274,28 +270,6 @@ def _tracing(settings: Settings, provider: Any, stack: ExitStack) -> Tracing | N
         provider = open_provider(settings.otlp_endpoint, settings.otlp_headers)
         stack.callback(provider.shutdown)
     return None if provider is None else Tracing(provider)
-
-
-def open_library(settings: Settings, embedder: Embedder | None = None) -> Library:
-    """The library alone, without the domain: for reading folders in. Raises SettingsError, EmbedderMismatch,
-    StoreUnavailable."""
-    return Library.open(
-        settings.make_home() / "library", embedder or settings_embedder(settings), chroma_url=settings.chroma_url
-    )
-
-
-def settings_embedder(settings: Settings) -> Embedder:
-    """The embedder of documents and queries. Raises EmbedderUnavailable."""
-    if EMBEDDER is not None:
-        return EMBEDDER()
-    key = settings.openai_api_key
-    return open_embedder(
-        settings.embedder,
-        model=settings.embedder_model,
-        dimension=settings.embedder_dimension,
-        base_url=settings.openai_base_url,
-        api_key="" if key is None else key.get_secret_value(),
-    )
 
 
 def open_identity(settings: Settings) -> Identity:

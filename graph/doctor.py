@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from urllib.parse import urlsplit
 
-from graph.app import settings_embedder
 from graph.clock import SystemClock
 from graph.domain_check import check_domain
 from graph.domain_loading import load_domain
 from graph.faults import explained
 from graph.home import domain_of, refuse_foreign
+from graph.home_library import settings_embedder
 from graph.masking import masked
 from graph.master_secret import master_secret
 from graph.mcp.review import checked

@@ -34,8 +34,8 @@ def ingest(screen: Screen, path: Path, intake: Intake, *, new_tenant: bool = Fal
     began = time.monotonic()
     try:
         with screen.waiting("Reading", "chunks") as progress:
-            from graph.app import open_library
             from graph.clock import SystemClock
+            from graph.home_library import open_library
             from graph.settings import Settings
 
             settings = Settings.load()
@@ -59,8 +59,8 @@ def ingest(screen: Screen, path: Path, intake: Intake, *, new_tenant: bool = Fal
 def withdraw(screen: Screen, path: Path, intake: Intake) -> int:
     """Take out what a folder brought for a tenant, whether the folder is still there or not."""
     with screen.waiting("Withdrawing"):
-        from graph.app import open_library
         from graph.clock import SystemClock
+        from graph.home_library import open_library
         from graph.settings import Settings
 
         with open_library(Settings.load()) as library:

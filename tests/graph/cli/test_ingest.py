@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import graph.app
+import graph.home_library
 from retrieval import ingest as ingesting
 from retrieval.publish import Publisher
 from tests.fakes_retrieval import WordEmbedder
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> SameProgram:
     """The program on an empty home, with an embedder that costs nothing."""
-    monkeypatch.setattr(graph.app, "EMBEDDER", WordEmbedder)
+    monkeypatch.setattr(graph.home_library, "EMBEDDER", WordEmbedder)
     (tmp_path / "cwd").mkdir()
     return SameProgram(Program(tmp_path / "home", tmp_path / "cwd"), monkeypatch, capfd)
 
