@@ -134,11 +134,11 @@ class Forgetting:
         )
         return found if dry_run else found.model_copy(update={"left": self._bytes_left()})
 
-    def forgotten(self, tenant: str) -> tuple[frozenset[str], frozenset[str]]:
-        """The forgotten threads and subjects of a tenant: what tells an erased body from a removed one."""
-        found = (self._forgotten.names(kind) for kind in (THREAD, SUBJECT))
-        threads, subjects = (frozenset(name for of, name in names if of == tenant) for names in found)
-        return threads, subjects
+    def forgotten(self, tenant: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """The forgotten threads, subjects and memories of a tenant: what tells an erased body from a removed one."""
+        found = (self._forgotten.names(kind) for kind in (THREAD, SUBJECT, MEMORY))
+        threads, subjects, memories = (frozenset(name for of, name in names if of == tenant) for names in found)
+        return threads, subjects, memories
 
     def late(self, tenant: str, thread: str, brought: Any) -> None:
         """Erase what a node put while its thread was being forgotten: nothing names it but what it brought."""

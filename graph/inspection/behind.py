@@ -62,7 +62,7 @@ class Behind:
         self.seen.add(ref)
         body = bodies.at(ref)
         if body is None:
-            if self._gaps.explain(*(item.kind, item.provenance.scope) if item else ()):
+            if self._gaps.explain(*(item.kind, item.provenance.scope, item.item_id) if item else ()):
                 self.erased.append(f"decision {record.index}: {what}")
             else:
                 self.faults.append(fault_of(name, record, what, REMOVED))
@@ -95,7 +95,7 @@ class Behind:
         if kind == OTHER:
             return  # a text of this form in a channel need not be an address
         # Forgetting another thread keeps what this one names where it stands now, not what it named before.
-        if self._gaps.explain(*(item.kind, item.subject) if item else (), kept=False):
+        if self._gaps.explain(*(item.kind, item.subject, item.item_id) if item else (), kept=False):
             self.erased.append(what)
         else:
             self.faults.append(Fault(record="", index=None, what=what, how=REMOVED))

@@ -15,12 +15,12 @@ class Gaps:
     """
 
     def __init__(self, app: App, scope: Scope) -> None:
-        threads, self._subjects = app.forgetting.forgotten(scope.tenant)
+        threads, self._subjects, self._memories = app.forgetting.forgotten(scope.tenant)
         self._closed = scope.thread in threads
-        self._any = bool(threads or self._subjects)
+        self._any = bool(threads or self._subjects or self._memories)
 
-    def explain(self, kind: str = "", subject: str = "", *, kept: bool = True) -> bool:
-        """Whether a body may be gone: of this kind and subject where it is an item, `kept` where forgetting others
-        leaves it."""
-        memory = kind == Kind.MEMORY and subject in self._subjects
+    def explain(self, kind: str = "", subject: str = "", item_id: str = "", *, kept: bool = True) -> bool:
+        """Whether a body may be gone: of this kind, subject and name where it is an item, `kept` where forgetting
+        others leaves it."""
+        memory = kind == Kind.MEMORY and (subject in self._subjects or item_id in self._memories)
         return self._closed or memory or (self._any and not kept)
