@@ -11,7 +11,7 @@ from evals.stage import Parts, Wiring
 from graph.skills import without_skills
 from state.knowledge import Chunk
 from state.memory import MemoryRecord
-from state.ports import Recalled
+from state.memory_ports import Recalled
 from state.run import Access, Scope
 from state.search import CosineRange, Found
 from state.work import DecisionSpec

@@ -21,6 +21,7 @@ from retrieval.links import Links
 from state.asking import CallTerms, Waiting
 from state.context import RequestSettings
 from state.domain import Domain
+from state.memory_ports import MemoryKeeper, MemoryStore
 from state.node import Node
 from state.ports import (
     Artifacts,
@@ -30,8 +31,6 @@ from state.ports import (
     EventQueue,
     Ids,
     Ledger,
-    MemoryKeeper,
-    MemoryStore,
     Model,
     Quotas,
     Seal,

@@ -13,8 +13,9 @@ from state.canonical import digest
 from state.context import DropReason, Kind, Trust
 from state.knowledge import Candidate, NotChosen, Snapshot
 from state.memory import MemoryRecord, MemorySource
+from state.memory_ports import MemoryStore
 from state.node import Node
-from state.ports import Artifacts, MemoryStore
+from state.ports import Artifacts
 from state.run import Access, RequestContext, Scope
 from state.search import Index, Lexical, Reranker
 from state.task import TaskState

@@ -15,7 +15,7 @@ from retrieval.words import query_words
 from state.canonical import digest
 from state.context import DropReason
 from state.memory import MemoryRecord
-from state.ports import Recalled
+from state.memory_ports import Recalled
 from state.run import Scope
 
 ROOT, STATES = "memory", "memory_states"

@@ -18,7 +18,7 @@ from rich.console import Console
 from graph.savers import sqlite_store
 from retrieval.memory import StoreMemory
 from state.memory import MemoryRecord, MemorySource
-from state.ports import Recalled
+from state.memory_ports import Recalled
 from state.run import Principal, Scope
 from state.value import Value
 

@@ -14,9 +14,10 @@ from state.checks.binding import arguments_digest, call_digest
 from state.checks.quote import unquoted
 from state.checks.rates import bounds
 from state.contract import Effect
+from state.memory_ports import MemoryKeeper
 from state.node import Node
 from state.policy import Policy, effective
-from state.ports import Artifacts, Clock, DecisionLog, Ledger, MemoryKeeper, Quotas, Secrets
+from state.ports import Artifacts, Clock, DecisionLog, Ledger, Quotas, Secrets
 from state.run import Edited, RequestContext, Scope
 from state.tools import Observation, Tool, ToolContext
 from state.value import Value

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from nodes.execute.step import Step
 from state.contract import Effect
 from state.memory import NotRemembered, Remembered
-from state.ports import MemoryKeeper
+from state.memory_ports import MemoryKeeper
 from state.tools import MemoryNotDeclared
 
 

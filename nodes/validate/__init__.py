@@ -35,9 +35,10 @@ from state.checks.quote import unquoted
 from state.context import ContextItem, ContextManifest, Packed
 from state.contract import Effect, ToolContract
 from state.domain import Holds, Owns
+from state.memory_ports import MemoryStore
 from state.node import Node
 from state.policy import Policy, effective
-from state.ports import Artifacts, Clock, DecisionLog, Ledger, MemoryStore, Quotas, Secrets
+from state.ports import Artifacts, Clock, DecisionLog, Ledger, Quotas, Secrets
 from state.record import DecisionRecord
 from state.request import Attempt
 from state.run import Edited, RequestContext, Scope

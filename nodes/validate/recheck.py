@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from state.context import ContextManifest, Kind
-from state.ports import MemoryStore
+from state.memory_ports import MemoryStore
 from state.run import Scope
 from state.work import Decision
 

@@ -9,7 +9,7 @@ from retrieval.memory import StoreMemory
 from retrieval.memory_writing import MemoryWriter
 from state.context import Trust
 from state.memory import MemorySource, NotRemembered
-from state.ports import Recalled
+from state.memory_ports import Recalled
 from tests.evals.bug import Caught, SeededBug, drop_rules, entering
 
 REMEMBERED: list[SeededBug] = []
