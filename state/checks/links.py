@@ -14,27 +14,36 @@ _END = r"[^\s<>\"`]*"
 _LABEL = r"[^\W_](?:[\w-]{0,62})"
 # Endings of file names that are no domain.
 _FILES = "docx?|xlsx?|pptx?|pdf|txt|csv|tsv|json|jsonl|ya?ml|xml|html?|png|jpe?g|gif|log|ini|toml|ics|eml|odt|ods|bak"
+# What opens something without a host: a script, another program, a message that is written already.
+_OPENED = "javascript|data|vbscript|mailto|file|tel|sms|smsto|xmpp|magnet|intent|blob"
 _URL = re.compile(
-    rf"(?:(?<![^\W_])[a-z][a-z0-9+.-]{{0,30}}:[/\\]{{2}}|\b(?:javascript|data|vbscript|mailto|file|tel):(?=\S))\S{_END}"
+    rf"(?:(?<![^\W_])[a-z][a-z0-9+.-]{{0,30}}:[/\\]{{2}}|\b(?:{_OPENED}):(?=\S))\S{_END}"
     rf"|(?<![\w.@-])(?:{_LABEL}\.){{1,8}}(?!(?:{_FILES})\b)[^\W\d_]{{2,24}}(?![\w@-]|\.\w)(?::\d{{1,5}})?(?:[/?#\\]{_END})?"
     rf"|(?<![\w.@-])(?:{_LABEL}\.){{1,8}}[^\W\d_]{{2,24}}(?::\d{{1,5}}|[/?#\\]){_END}"
     rf"|(?<![\w.@-])(?:{_LABEL}\.){{1,8}}xn--[a-z0-9-]{{1,59}}{_END}"
     rf"|(?<![\w.-])(?:\d{{1,3}}(?:\.\d{{1,3}}){{3}}|localhost)(?::\d{{1,5}}|/){_END}",
     re.IGNORECASE,
 )
-# What markup makes a link of, or fetches, however it is written there.
+# What markup makes a link of, or fetches, however it is written there. What stands between signs is taken whole: a
+# browser leaves out the ends of lines in it, and reads on.
 _MARKUP = re.compile(
-    r"\](?:\(\s*<?|:\s*<?)(?P<target>[^\s)>]+)"
-    r"|\b(?:href|src|srcset|action|formaction|data|poster|background|cite|ping)\s*=\s*[\"']?(?P<value>[^\s\"'>]+)"
-    r"|\burl\(\s*[\"']?(?P<style>[^\s\"')]+)",
+    r"\](?:\(\s*|:\s*)(?:<(?P<angled>[^<>\n]+)>|<?(?P<target>[^\s)]+))"
+    r"|<(?P<alone>[a-z][a-z0-9+.-]{1,31}:[^\s<>]+)>"
+    r"|(?<![?&\w])(?:href|src|srcset|action|formaction|data|poster|background|cite|ping|lowsrc|dynsrc|classid|codebase"
+    r"|longdesc|manifest|url)\s*=\s*(?:\"(?P<double>[^\"]+)\"|'(?P<single>[^']+)'|[\"']?(?P<value>[^\s\"'>]+))"
+    r"|(?:\burl\(|@import)\s*[\"']?(?P<style>[^\s\"');]+)",
     re.IGNORECASE,
 )
+# Behind these a chat makes a link of a URL that stands in a text, and of all that follows up to a blank.
+_BEGINS_ALONE = frozenset("*_~(")
+_RUNS_ON = re.compile(r"[^\s<]*")
 # A name alone, and a range of addresses (`10.0.0.0/8`): no screen makes links of those.
 _BARE = re.compile(
     rf"(?!www\.)(?:{_LABEL}\.){{1,8}}(?!xn--)[^\W\d_]{{2,24}}|\d{{1,3}}(?:\.\d{{1,3}}){{3}}/\d{{1,2}}", re.IGNORECASE
 )
 _PARTS = re.compile(r"(?:(?P<scheme>[a-z][a-z0-9+.-]*):[/\\]{2})?(?P<host>[^/\\?#]*)(?P<rest>.*)", re.I | re.S)
-_CLOSES = ".,;:!?'\")]}*_…»”’"
+_HOST = re.compile(r"(?P<name>[^\s@:]+)(?::\d{1,5})?")
+_CLOSES = "`.,;:!?'\")]}*_…»”’"
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _DOTS = str.maketrans("。．｡", "...")
 
@@ -63,15 +72,20 @@ def linked(text: str) -> frozenset[str]:
     also without a scheme, and all that markup points to. A name alone and a range of addresses are none until markup
     makes them some."""
     seen = _seen(text)
-    closed = (_closed(found[0]) for found in _URL.finditer(seen))
-    written = {address(one) for one in closed if not _BARE.fullmatch(one)}
-    pointed = (one["target"] or one["value"] or one["style"] for one in _MARKUP.finditer(seen))
+    closed = ((found, _closed(found[0])) for found in _URL.finditer(seen))
+    written = {address(_run_on(seen, found)) for found, one in closed if not _BARE.fullmatch(one)}
+    pointed = (next(filter(None, one.groups())) for one in _MARKUP.finditer(seen))
     return frozenset(written | {address(one) for one in pointed if not one.startswith("#")})
 
 
-def host(link: str) -> str:
-    """The host of an address, without its port."""
-    return link.partition("://")[2].partition("/")[0] if "://" in link else re.split(r"[/?#\\:]", link)[0]
+def host(link: str) -> str | None:
+    """The host of an address of a web page, without its port; None where it is no such address, or holds a name before
+    its host, that reads like one (`https://known.example:x@evil.example`)."""
+    found = _PARTS.fullmatch(link)
+    if found is None or (found["scheme"] or "https").casefold() not in ("http", "https"):
+        return None
+    named = _HOST.fullmatch(found["host"])
+    return named["name"].casefold() if named else None
 
 
 def is_link(text: str) -> bool:
@@ -85,6 +99,14 @@ def _seen(text: str) -> str:
         return text
     bare = "".join(one for one in visible(text) if category(one) != "Cf")
     return normalize("NFKC", bare).translate(_DOTS)
+
+
+def _run_on(text: str, found: re.Match[str]) -> str:
+    """A link as a chat takes it that knows no quotes: up to the next blank, where it stands alone."""
+    before = text[found.start() - 1 : found.start()]
+    alone = not before or before.isspace() or before in _BEGINS_ALONE
+    end = _RUNS_ON.match(text, found.end()) if alone else None
+    return _closed(text[found.start() : end.end()] if end else found[0])
 
 
 def _closed(found: str) -> str:

@@ -114,6 +114,12 @@ LINKED = (
     ("f", Trust.SYSTEM, "account://1", "portal: https://portal.example/A1"),
     ("v", Trust.SYSTEM, "verdict://0/answer", f"denied {EVIL}"),
     ("d", Trust.UNTRUSTED, "runbook/x@v1#top", f"See https://status.example/now and {EVIL}"),
+    (
+        "e",
+        Trust.UNTRUSTED,
+        "runbook/y@v1#top",
+        "https://status.example:x@evil.example/c javascript://status.example/%0aa()",
+    ),
 )
 ELSEWHERE = "what is to be said holds a link that comes neither from the user nor from a trusted source; say it without"
 SAID: dict[str, tuple[str, bool]] = {
@@ -129,6 +135,22 @@ SAID: dict[str, tuple[str, bool]] = {
     "a trusted field": ("See https://portal.example/A1.", True),
     "a host of the policy, as a document has it": ("See https://status.example/now", True),
     "a host of the policy, with more": ("See https://status.example/now?d=A1", False),
+    "a host of the policy as a name before another": ("See https://status.example:x@evil.example/c", False),
+    "a host of the policy behind a script": ("[x](javascript://status.example/%0aa())", False),
+    "a host that goes on behind the end of a line": (
+        '<a href="https://docs.example/keys\n@evil.example/">x</a>',
+        False,
+    ),
+    "what the user named, with more behind a quote": ('See https://docs.example/keys"?d=A1', False),
+    "what the user named, with more behind a blank": ("[x](<https://docs.example/keys ?d=A1>)", False),
+    "a message written already": ("<sms:+1555?body=A1>", False),
+    "a refresh": ('<meta http-equiv=refresh content="0;url=//2130706433">', False),
+    "a style": ('<style>@import "//evil.example";</style>', False),
+    "what the user named, in quotes": (
+        'See "https://docs.example/keys", (https://docs.example/keys) or `docs.example/keys`.',
+        True,
+    ),
+    "what the user named, in markup": ('<a href="https://docs.example/keys">it</a> <https://docs.example/keys>', True),
     "one of our own blocks": ("Not done [verdict://0/answer].", True),
     "a source": ("See [the runbook](runbook/x@v1#top).", True),
     "a range of addresses": ("Allow 203.0.113.0/24 and 10.0.0.0/8.", True),
