@@ -50,7 +50,9 @@ _CLAUSE = re.compile(r"[,;:]|\b(?:and|then|y|luego)\b")
 _ORDERED = re.compile(r"^(\W*(?:please )?(?:sort|rank|arrange|ordena\w*|clasifica\w*)\b.*?)\b(?:by|por)\b.*")
 _REPORT = re.compile(r"\b(?P<who>(?:tell|text|inform|notify|remind)\b[^,;:.]{1,80}?) that (?=(?:we|i|there)\b)", re.I)
 _REQUEST = (
-    r"(?:please|(?:can|could|would|will|may) (?:you|u|we|i|somebody|someone)|(?:can|could) [^,;:?]{1,60}? be"
+    r"(?:please(?!,? (?:who|did|do you|have you|has|had|is|are|was|were)\b)"
+    r"|(?:can|could|would|will|may) (?:you|u|we|i|somebody|someone)(?! (?:ever |really |already )*(?:have|be)\b)"
+    r"|(?:can|could) (?!(?:it|that|this|there) )[^,;:?]{1,60}? be"
     r"|(?:would|is) it (?:be )?possible|(?:do you )?mind|why don['’]t (?:you|we)|shall we|any chance (?:you|we)"
     r"|i(?: am|['’]m| was)? wonder(?:ing)? (?:if|whether) (?:you|we) (?:can|could|would)"
     r"|por favor|puedes|puede|podrías|podría)\b"
@@ -62,6 +64,18 @@ _LEAD = (
 )
 _BEGINS_AS_REQUEST = re.compile(_LEAD + _REQUEST)
 _LATER_REQUEST = re.compile(rf"[,;:–—]\s*(?:(?:and|but|so|then|y)\s+)?(?={_REQUEST})")
+# A question without its mark, or with more behind it: `Did you pay Bob`, `(did you pay Bob?)`, `¿pagaste a Bob`.
+_BEGINS_AS_QUESTION = re.compile(
+    r"[^\w¿]*(?:(?:so|and|but|hi|hello|hey|then|now|please|just|quick question|y|pero|hola)\b[^\w¿]*)*"
+    r"(?:¿|(?:did|was|were|has|had|does|is|are|should|who|whom|whose|why)\b"
+    r"|(?:do|have|will|would|can|could|may)(?:n['’]t)? (?:you|u|we|i|they|he|she|it|there|that|this)\b)"
+)
+_MARKS = "?？؟‽⁇⁈⁉⸮"
+_MARKED = re.compile(rf"[{_MARKS}]\W*$")
+# Who says that somebody asked reports it: `did Bob say: please pay`.
+_REPORTED = re.compile(
+    r"\b(?:say|said|ask|asked|tell|told|write|wrote|want|wanted|request|mean|claim|dijo|pidió|decir)\b"
+)
 # `Write the message: ...`: what a message is to say asks for nothing, and sets no condition.
 _DICTATED = re.compile(
     r"\b(?:the|this|a|an|following|el|este|un|siguiente)\s+(?:[^\W_]+\s+){0,2}?"
@@ -73,7 +87,10 @@ _DICTATED = re.compile(
 _INDIRECT = re.compile(
     r"\b(?:tell me|let me know|check|confirm|verify|look|find out|know|remember|say|sure|dime|mira|comprueba"
     r"|confirma|sabes|(?:see|wonder(?:ing)?)(?! (?:if|whether) (?:you|we) (?:can|could|would)\b))"
-    r"\s+(?:if|whether|si)\b.*?(?=[,;:]|\band\b|\bthen\b|\by\b|$)",
+    r"\s+(?:if|whether|si)\b.*?(?=[,;:]|\band\b|\bthen\b|\by\b|$)"
+    r"|\b(?:tell me|explain|describe|show me|remember|remind me|wonder(?:ing)?|know|dime|explica\w*|sabes)"
+    r"\s+(?:to me\s+)?(?:who|whom|whose|why|how|when|where|what|which|quién|por qué|cómo|cuándo|dónde|qué|cuál)\b"
+    r".*?(?=[,;:]|\band\b|\bthen\b|\by\b|$)",
     re.DOTALL,
 )
 _SOME = re.compile(
@@ -124,7 +141,7 @@ def every_one(kind: str, asked: str, stems: tuple[str, ...] = ()) -> Literal["wh
 def asked_for(text: str) -> Iterator[str]:
     """The sentences of a text that may ask for something: a question does where it is a request."""
     for sentence in _sentences(text):
-        if not sentence.rstrip().endswith("?") or _BEGINS_AS_REQUEST.match(sentence.casefold()):
+        if not _only_asks(sentence.casefold()):
             yield sentence
 
 
@@ -133,12 +150,19 @@ def requested(text: str, stems: tuple[str, ...]) -> Iterator[str]:
     or begins with the effect's own word (one of `stems`). What is to be checked or told is not asked for."""
     for sentence in _sentences(text.casefold()):
         said = sentence
-        if sentence.rstrip().endswith("?") and not _BEGINS_AS_REQUEST.match(sentence):
+        if _only_asks(sentence):
             later = _LATER_REQUEST.search(sentence)
             words = _WORD.findall(sentence)
             begun = bool(words) and words[0].startswith(stems)
-            said = sentence if begun else sentence[later.end() :] if later else ""
+            meant = later is not None and not _REPORTED.search(sentence, 0, later.start())
+            said = sentence if begun else sentence[later.end() :] if later and meant else ""
         yield _INDIRECT.sub(" ", said)
+
+
+def _only_asks(sentence: str) -> bool:
+    """Whether a sentence in one case is a question and no request."""
+    asks = _MARKED.search(sentence) or _BEGINS_AS_QUESTION.match(sentence)
+    return bool(asks) and not _BEGINS_AS_REQUEST.match(sentence)
 
 
 def _sentences(text: str) -> Iterator[str]:
