@@ -12,7 +12,7 @@ EFFECTS = {
     "delete": "delete_api_key",
     "note": "add_ticket_note",
     "credit": "issue_credit",
-    "remember": "remember",
+    "remember": "save_memory",
     "forget": "forget_memory",
 }
 

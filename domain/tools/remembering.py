@@ -39,7 +39,7 @@ def remembering_tools() -> tuple[Tool, ...]:
             OutputField(name="kept_until", trust="system", json_schema={"type": "string"}, required=True),
         ),
     )
-    def remember(context: ToolContext, *, topic: OneTopic, saying: Saying) -> dict[str, Any]:
+    def save_memory(context: ToolContext, *, topic: OneTopic, saying: Saying) -> dict[str, Any]:
         """Remember (recordar) something that the user says of themselves, for later conversations.
 
         Errors: `unknown_topic`, `unknown_source`, `nothing_to_remember`, `too_long`, `weaker_source`.
@@ -73,7 +73,7 @@ def remembering_tools() -> tuple[Tool, ...]:
         """
         return {"forgotten": context.forget_memories(topic)}
 
-    return remember, forget_memory
+    return save_memory, forget_memory
 
 
 _DID = ("new", "merged", "superseded", "confirmed")

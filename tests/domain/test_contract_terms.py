@@ -39,7 +39,7 @@ def test_a_tool_declares_the_failures_that_its_docstring_names(support: Domain) 
 
 def test_only_a_system_of_record_that_is_away_is_a_passing_failure(support: Domain) -> None:
     for tool in support.tools:
-        kept_by_the_engine = tool.contract.name in ("remember", "forget_memory")  # which has no system of record
+        kept_by_the_engine = tool.contract.name in ("save_memory", "forget_memory")  # which has no system of record
         assert [mode.code for mode in tool.contract.failures if mode.passing] == ["unavailable"][kept_by_the_engine:]
         assert [mode.code for mode in tool.contract.failures if mode.undecided] == []
 

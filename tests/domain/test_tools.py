@@ -89,7 +89,7 @@ def test_incidents_are_everybodys_and_the_own_tenants(call: Call) -> None:
 
 def of_the_database(support: Domain) -> list[Tool]:
     """The tools that work on the domain's own data; what is remembered is the engine's to keep."""
-    return [tool for tool in support.tools if tool.contract.name not in ("remember", "forget_memory")]
+    return [tool for tool in support.tools if tool.contract.name not in ("save_memory", "forget_memory")]
 
 
 def test_a_database_that_fails_becomes_a_typed_error_without_a_path(

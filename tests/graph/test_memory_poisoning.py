@@ -121,13 +121,13 @@ class Attacked:
     def remember(self, way: Way) -> str:
         """Have the model propose it; what the rule was, or the outcome."""
         given = {"topic": way.about, "saying": way.text}
-        proposed = act(("c1", "remember", quoted(given, {self.parts.turn_ref: self.said})))
+        proposed = act(("c1", "save_memory", quoted(given, {self.parts.turn_ref: self.said})))
         shown = [(f"i{number}", trust, source, text) for number, (source, trust, text) in enumerate(way.shown)]
         manifest = self.parts.manifest(("objective", Trust.USER, "turn://1", self.said), *shown, kind=Kind.EVIDENCE)
         proposal = self.parts.proposal(proposed)
         judged = Validating(self.parts, policy=POLICY_OF_MEMORY)
         (verdict,) = judged.run(
-            proposal, manifest=manifest, opened=["remember"], decided={"tools": ("remember", "refund")}
+            proposal, manifest=manifest, opened=["save_memory"], decided={"tools": ("save_memory", "refund")}
         )
         if isinstance(verdict, Denied):
             return verdict.rule
@@ -144,8 +144,8 @@ class Attacked:
             policies=[POLICY_OF_MEMORY],
         )
         lap = ToExecute(
-            request=self.parts.request(parent=self.parts.planned("remember")),
-            decision=decision(tools=("remember", "refund")),
+            request=self.parts.request(parent=self.parts.planned("save_memory")),
+            decision=decision(tools=("save_memory", "refund")),
             proposal=proposal,
             verdicts=(verdict,),
         )

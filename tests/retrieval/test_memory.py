@@ -11,7 +11,6 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
 from langgraph.store.sqlite import SqliteStore
 from pydantic import ValidationError
-from sqlalchemy import make_url
 
 from retrieval.memory import StoreMemory, namespace
 from state.context import DropReason
@@ -43,8 +42,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]
         yield InMemoryStore()
         return
     if request.param == "postgresql":
-        url = make_url(request.getfixturevalue("postgres_url")).set(drivername="postgresql")
-        with PostgresStore.from_conn_string(url.render_as_string(hide_password=False)) as on_server:
+        url = request.getfixturevalue("postgres_url").replace("postgresql+psycopg", "postgresql")
+        with PostgresStore.from_conn_string(url) as on_server:
             on_server.setup()
             yield on_server
         return
