@@ -210,7 +210,9 @@ def make_validate(
             changed=given.changed,
             disputed=given.disputed,
             lapsed=given.lapsed,
-            repeats=repeats(contract, arguments, earlier, given.body, given.before.deeds, given.elsewhere, bound),
+            repeats=repeats(
+                contract, arguments, earlier, contracts, given.body, given.before.deeds, given.elsewhere, bound
+            ),
             now=clock.now(),
             digest=arguments_digest(call.tool, arguments),
             bound=bound,

@@ -5,7 +5,8 @@ from datetime import date
 from functools import partial
 from typing import NamedTuple
 
-from nodes.validate.repeats import Deed, Deeds, deed, effects_of, settled_calls
+from nodes.validate.deed import Deed, deed
+from nodes.validate.repeats import Deeds, effects_of, settled_calls
 from nodes.validate.sweeps import Swept, gone_through, superseded, sweeps
 from state.checks.excepted import parted
 from state.checks.gathered import requested

@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from state.canonical import digest
+from nodes.validate.deed import Deed, deed, told_apart
 from state.checks.binding import arguments_digest
 from state.checks.kept import kept
-from state.checks.meaning import norm
 from state.checks.quote import unquoted
 from state.contract import Effect, ToolContract
 from state.ports import Claim, LedgerRow
@@ -16,9 +15,6 @@ from state.record import DecisionRecord
 from state.tools import Observation
 from state.verdict import Allowed, Denied
 from state.work import PROPOSAL, Act, ToolCall
-
-Deed = tuple[str, str]
-"""A tool and the digest of its control arguments."""
 
 
 class Deeds(NamedTuple):
@@ -46,17 +42,11 @@ class Repeats(NamedTuple):
     elsewhere: bool = False
 
 
-def deed(contract: ToolContract, arguments: Mapping[str, JsonValue]) -> Deed:
-    """What a call does, to whom, when and how much: two that differ in their texts alone, or in how a value is spelt,
-    do the same."""
-    control = {name: _meant(value) for name, value in arguments.items() if contract.role(name).control}
-    return contract.name, digest(control)
-
-
 def repeats(
     contract: ToolContract,
     arguments: Mapping[str, JsonValue],
     earlier: Iterable[ToolCall],
+    contracts: Mapping[str, ToolContract],
     read: Callable[[str], str],
     before: Deeds,
     elsewhere: Iterable[Elsewhere] = (),
@@ -65,11 +55,18 @@ def repeats(
     """What a call repeats; a read repeats nothing here, and nothing repeats itself: `bound` is the call's own key."""
     if contract.effect is Effect.READ:
         return Repeats()
-    own = deed(contract, arguments)
-    beside = {deed(contract, unquoted(one.arguments, read)) for one in earlier if one.tool == contract.name}
-    whole = _told_apart(contract, arguments)
-    others = {one.deed or whole for one in elsewhere if one.tool == contract.name and one.key != bound}
-    return Repeats(own in before.done | beside, own in before.settled, whole in others)
+    own, whole = deed(contract, arguments), told_apart(contract, arguments)
+    beside = [
+        deed(terms, unquoted(one.arguments, read))
+        for one in earlier
+        if (terms := contracts.get(one.tool)) is not None and terms.effect is not Effect.READ
+    ]
+    others = [one for one in elsewhere if one.key != bound]
+    return Repeats(
+        done=own.among(before.done) or own.among(beside),
+        settled=own.among(before.settled),
+        elsewhere=any(one.tool == contract.name if one.deed is None else whole.same(one.deed) for one in others),
+    )
 
 
 def done_elsewhere(
@@ -97,15 +94,8 @@ def _deed_of(claim: Claim, contract: ToolContract, read: Callable[[str], str]) -
     for call in _calls(read(claim.proposal_ref)):
         arguments = unquoted(call.arguments, read)
         if call.call_id == claim.call_id and arguments_digest(call.tool, arguments) == claim.arguments_digest:
-            return _told_apart(contract, arguments)
+            return told_apart(contract, arguments)
     return None
-
-
-def _told_apart(contract: ToolContract, arguments: Mapping[str, JsonValue]) -> Deed:
-    """A deed; of a call that no argument controls, the whole of it."""
-    if any(contract.role(name).control for name in arguments):
-        return deed(contract, arguments)
-    return contract.name, arguments_digest(contract.name, dict(arguments))
 
 
 def effects_of(
@@ -143,15 +133,3 @@ def _calls(proposal: str) -> tuple[ToolCall, ...]:
     """The calls in a proposal's text. Each lap of a turn, and several questions in each, look at all laps before."""
     made = PROPOSAL.validate_json(proposal)
     return made.calls if isinstance(made, Act) else ()
-
-
-def _meant(value: JsonValue) -> JsonValue:
-    match value:
-        case bool() | None:
-            return value
-        case list():
-            return [_meant(inner) for inner in value]
-        case dict():
-            return {name: _meant(inner) for name, inner in value.items()}
-        case _:
-            return norm(value)

@@ -119,10 +119,10 @@ def suffices(argument: Argument, trace: Traced) -> bool:
 
 def _argument(contract: ToolContract, name: str, value: JsonValue, sources: Sources) -> Traced:
     argument = contract.role(name)
-    if value is None or _default(contract, name, value):
+    if value is None or by_default(contract, name, value):
         return Traced(argument=name, label=Label.STATE)
     if isinstance(value, bool):
-        if _harmless(argument, value):
+        if harmless(argument, value):
             return Traced(argument=name, label=Label.STATE)
         said = value and sources.words.names(name)
         return Traced(argument=name, label=Label.USER if said else Label.NOWHERE)
@@ -145,7 +145,7 @@ def _argument(contract: ToolContract, name: str, value: JsonValue, sources: Sour
 
 def _value(argument: Argument, value: JsonValue, sources: Sources) -> Traced:
     """The trace of one value, under no name."""
-    if _harmless(argument, value):
+    if harmless(argument, value):
         return Traced(argument="", label=Label.STATE)
     stems = argument.means.get(str(value), ())
     if any(word.startswith(stem) for stem in stems for word in sources.words.words):
@@ -256,7 +256,8 @@ def _derived(value: JsonValue, sources: Sources) -> bool:
     return derived(amount, sources.words.numbers, held, sources.words.text)
 
 
-def _default(contract: ToolContract, name: str, value: JsonValue) -> bool:
+def by_default(contract: ToolContract, name: str, value: JsonValue) -> bool:
+    """Whether a value is the one that a parameter has when nothing is given."""
     properties = contract.parameters.get("properties")
     schema = properties.get(name) if isinstance(properties, dict) else None
     if not isinstance(schema, dict) or "default" not in schema:
@@ -264,7 +265,8 @@ def _default(contract: ToolContract, name: str, value: JsonValue) -> bool:
     return schema["default"] == value and type(schema["default"]) is type(value)
 
 
-def _harmless(argument: Argument, value: JsonValue) -> bool:
+def harmless(argument: Argument, value: JsonValue) -> bool:
+    """Whether a value of an argument needs no origin."""
     return any(type(one) is type(value) and one == value for one in argument.harmless)
 
 

@@ -10,7 +10,8 @@ from pydantic import JsonValue
 
 from nodes.validate.approval import approval_request, shown_to_person
 from nodes.validate.case import Ask, Deny
-from nodes.validate.repeats import Deeds, Repeats, deed, done_elsewhere, repeats
+from nodes.validate.deed import deed
+from nodes.validate.repeats import Deeds, Repeats, done_elsewhere, repeats
 from nodes.validate.rules import arguments_invalid, judge
 from state.checks.binding import arguments_digest
 from state.contract import Effect
@@ -28,18 +29,70 @@ from tests.nodes.validating import Validating, case
 AMOUNT = {"order": Argument(role="object"), "amount": Argument(role="amount")}
 
 
-@pytest.mark.parametrize(
-    ("other", "same"),
-    [
-        pytest.param({"order": "A1", "amount": 50.0}, True, id="the amount as a float"),
-        pytest.param({"order": " a1 ", "amount": 50}, True, id="spelt otherwise"),
-        pytest.param({"order": "A1", "amount": 51}, False, id="another amount"),
-        pytest.param({"order": "A2", "amount": 50}, False, id="another order"),
-    ],
-)
-def test_calls_that_mean_the_same_do_the_same(desk: Desk, other: dict[str, JsonValue], same: bool) -> None:
-    contract = desk.contracts["refund"].model_copy(update={"arguments": AMOUNT})
-    assert (deed(contract, other) == deed(contract, {"order": "A1", "amount": 50})) is same
+PAYS = {
+    "to": Argument(role="target"),
+    "amount": Argument(role="amount"),
+    "day": Argument(role="day", may_choose=True),
+    "currency": Argument(role="object"),
+    "monthly": Argument(role="permission", harmless=(False,)),
+    "until": Argument(role="day"),
+}
+PAID: dict[str, JsonValue] = {"to": ["ana", "bob"], "amount": "900", "day": "2026-07-01"}
+OTHERS: dict[str, tuple[dict[str, JsonValue], bool]] = {
+    "the amount spelt otherwise": ({"amount": "900.00"}, True),
+    "the amount as a number": ({"amount": 900.0}, True),
+    "another amount": ({"amount": 901}, False),
+    "in another order": ({"to": ["bob", "ana"]}, True),
+    "to one twice": ({"to": ["ana", "ana", "bob"]}, True),
+    "to one of them": ({"to": [" Bob "]}, True),
+    "to one of them and another": ({"to": ["bob", "eve"]}, True),
+    "to another": ({"to": ["eve"]}, False),
+    "on a day of the model's own": ({"day": "2026-07-02"}, True),
+    "on no day": ({"day": None}, True),
+    "with the default told": ({"currency": "EUR"}, True),
+    "in another currency, which the first left open": ({"currency": "USD"}, True),
+    "with what needs no origin": ({"monthly": False}, True),
+    "with an end that the first left open": ({"until": "2026-09-01"}, True),
+}
+
+
+@pytest.mark.parametrize(("other", "same"), OTHERS.values(), ids=OTHERS.keys())
+def test_calls_that_differ_in_what_decides_nothing_do_the_same(
+    desk: Desk, other: dict[str, JsonValue], same: bool
+) -> None:
+    schema: dict[str, JsonValue] = {
+        "type": "object",
+        "properties": {"currency": {"type": "string", "default": "EUR"}},
+        "additionalProperties": False,
+    }
+    contract = desk.contracts["pay"].model_copy(update={"arguments": PAYS, "parameters": schema})
+    one, two = deed(contract, PAID), deed(contract, PAID | other)
+    assert (one.same(two), two.same(one)) == (same, same)
+
+
+BY_ANOTHER: dict[str, tuple[dict[str, JsonValue], bool]] = {
+    "the same amount for the same": ({"account": "bob", "sum": 900}, True),
+    "another amount": ({"account": "bob", "sum": 901}, False),
+    "for another": ({"account": "eve", "sum": 900}, False),
+    "no amount": ({"account": "bob"}, False),
+}
+
+
+@pytest.mark.parametrize(("other", "same"), BY_ANOTHER.values(), ids=BY_ANOTHER.keys())
+def test_another_tool_does_the_same_where_it_moves_the_same_amount_for_the_same(
+    desk: Desk, other: dict[str, JsonValue], same: bool
+) -> None:
+    pays = desk.contracts["pay"].model_copy(update={"arguments": PAYS})
+    given = {"account": Argument(role="target"), "sum": Argument(role="amount")}
+    schedules = desk.contracts["refund"].model_copy(update={"arguments": given})
+    assert deed(schedules, other).same(deed(pays, PAID)) is same
+
+
+def test_calls_that_change_other_things_of_one_are_two(desk: Desk) -> None:
+    given = {"order": Argument(role="object"), "street": Argument(role="object"), "city": Argument(role="object")}
+    contract = desk.contracts["refund"].model_copy(update={"arguments": given})
+    street, city = ({"order": "A1", "street": "x"}, {"order": "A1", "city": "y"})
+    assert deed(contract, street).same(deed(contract, city)) is False
 
 
 @pytest.mark.parametrize(
@@ -78,7 +131,7 @@ def test_the_ledger_tells_what_another_branch_did(
     def found(past: tuple[DecisionRecord, ...] = (), bound: str = "another", **claim: Any) -> bool:
         rows = [row.model_copy(update={"claim": row.claim.model_copy(update=claim)})]
         elsewhere = done_elsewhere(rows, past, {"refund": contract}, parts.get)
-        return repeats(contract, given, (), parts.get, Deeds(), elsewhere, bound).elsewhere
+        return repeats(contract, given, (), {}, parts.get, Deeds(), elsewhere, bound).elsewhere
 
     assert found() is same
     assert found(bound="k") is False  # it is this very call
