@@ -44,6 +44,7 @@ def load(folder: Path, now: datetime) -> Domain:
         corpus=CORPUS,
         resources=resources(database),
         memories=memories(seeded_at(database)),
+        check_writable=database.check_writable,
         close=database.close,
         events=events(database),
         skills=SKILLS,

@@ -57,6 +57,14 @@ class Database:
                 raise
             connection.commit()
 
+    def check_writable(self) -> None:
+        """Raises DomainUnavailable where the file can only be read."""
+        # Asked of the mode bits, because root may write a read-only file that its owner wants kept as it is.
+        if not self.path.stat().st_mode & stat.S_IWUSR:
+            raise DomainUnavailable(_explained(self.path, "readonly file"))
+        with self.write():
+            pass
+
     def _reader(self, file: "_File") -> sqlite3.Connection:
         while self._idle:
             opened, connection = self._idle.pop()
@@ -123,26 +131,34 @@ def open_database(folder: Path, now: datetime) -> Database:
     """The database in `folder`, created and seeded relative to `now` where there is none yet.
 
     Schema and rows are one transaction, so a file is either unseeded or complete, also after a kill and with
-    several processes at once. Raises DomainUnavailable for a folder or file that is read-only, locked, damaged,
-    or made by something else.
+    several processes at once. A complete one is opened also where it can only be read (`check_writable`). Raises
+    DomainUnavailable for a folder that is read-only and has none, and for a file that is locked, damaged or made by
+    something else.
     """
     path = folder / "support.sqlite"
+    database = Database(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # Asked of the mode bits, because root may write a read-only file that its owner wants kept as it is.
-        if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
-            raise DomainUnavailable(_explained(path, "readonly file"))
+        there = path.exists()
     except OSError as error:
         raise DomainUnavailable(_explained(path, error.strerror or type(error).__name__)) from error
-    database = Database(path)
+    if there:
+        with database.read() as connection:
+            if _seeded(connection, path):
+                return database
     with database.write(create=True) as connection:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if version == 0 and not tables:
+        if not _seeded(connection, path):
             _seed(connection, now)
-        elif version != SCHEMA_VERSION:
-            raise DomainUnavailable(_explained(path, f"schema version {version} where {SCHEMA_VERSION} is read"))
     return database
+
+
+def _seeded(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether the file is complete, or else empty. Raises DomainUnavailable for anything else."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if version != SCHEMA_VERSION and (version or tables):
+        raise DomainUnavailable(_explained(path, f"schema version {version} where {SCHEMA_VERSION} is read"))
+    return bool(version == SCHEMA_VERSION)
 
 
 def _seed(connection: sqlite3.Connection, now: datetime) -> None:

@@ -16,8 +16,9 @@ from graph.domain_check import check_domain
 from graph.domain_loading import load_domain
 from graph.forgetting.forget import Forgetting
 from graph.forgetting.late import looking_back
-from graph.home import claim_database, claim_home, refuse_foreign
+from graph.home import claim_home, refuse_foreign, refuse_other_home
 from graph.home_library import open_library
+from graph.home_stores import open_to_look, open_to_run
 from graph.langsmith_client import send_no_texts
 from graph.lap_seal import Sealing
 from graph.masking import learn, masked
@@ -27,7 +28,7 @@ from graph.mcp.opening import with_servers
 from graph.memories import Memories
 from graph.models.terms import call_terms, configured_model
 from graph.node_threads import NodeThreads
-from graph.persistence import open_async_saver, open_persistence
+from graph.persistence import open_async_saver
 from graph.producing import Producing
 from graph.result import RunResult
 from graph.rows import Ports, make_nodes
@@ -38,9 +39,8 @@ from graph.skills import with_skills
 from graph.stores.artifacts import SqlArtifacts
 from graph.stores.engine import open_database
 from graph.stores.events import SqlEventQueue
-from graph.stores.forgotten import MEMORY, SqlForgotten
+from graph.stores.forgotten import SqlForgotten
 from graph.stores.ledger import SqlLedger
-from graph.stores.marks import SqlMarks
 from graph.stores.ownership import SqlOwnership
 from graph.stores.quotas import SqlQuotas
 from graph.stores.records import SqlDecisionLog
@@ -52,7 +52,6 @@ from nodes.pack.strategy import STRATEGIES
 from retrieval.ingest import IngestReport
 from retrieval.library import Library
 from retrieval.links import CatalogueLinks
-from retrieval.memory import StoreMemory
 from retrieval.memory_writing import MemoryWriter
 from retrieval.rerank import open_reranker
 from state.domain import Domain
@@ -66,15 +65,18 @@ class UnknownPort(TypeError):
     """open_app was given a port it does not have."""
 
 
-def open_app(settings: Settings | None = None, *, only_authenticated: bool = False, **ports: Any) -> "App":
+def open_app(
+    settings: Settings | None = None, *, only_authenticated: bool = False, looking: bool = False, **ports: Any
+) -> "App":
     """An app on the settings, with any port replaced by name (`clock=`, `model=`, ... see Ports, and `embedder`).
 
     `only_authenticated` is for servers: a run acts for the user whom the server authenticated, or not at all.
+    `looking` opens what is filed as it is, also where nothing can be written: threads are read, and nothing runs.
     Raises SettingsError, StoreUnavailable, DomainNotLoaded, ModelNotConfigured and what the parts raise at opening;
     what was opened until then is closed again.
     """
     with ExitStack() as stack:
-        app = _opened(settings or Settings.load(), only_authenticated, dict(ports), stack)
+        app = _opened(settings or Settings.load(), only_authenticated, looking, dict(ports), stack)
         app.closing = stack.pop_all()
         return app
 
@@ -136,7 +138,9 @@ class App(Conversation):
         self.close()
 
 
-def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any], stack: ExitStack) -> App:
+def _opened(
+    settings: Settings, only_authenticated: bool, looking: bool, given: dict[str, Any], stack: ExitStack
+) -> App:
     learn(settings.all_secrets)
     send_no_texts()
     settings.make_home()
@@ -145,7 +149,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     domain: Domain | None = given.pop("domain", None)
     named = settings.domain if domain is None else None
     if domain is None:
-        claim_home(settings.home, settings.domain)
+        (refuse_other_home if looking else claim_home)(settings.home, settings.domain)
         domain = load_domain(settings.domain, settings.home / "domain", clock)
     stack.callback(domain.close)
     domain = with_skills(domain)
@@ -154,20 +158,19 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     domain, gateway = with_servers(domain, given.pop("gateway", None), secrets, clock, stack)
     secret = master_secret(settings)
     seal = HmacSeal(secret.keys("seal"))
-    database = open_database(settings.database, admit=partial(refuse_foreign, named, secret), seal=seal)
-    stack.callback(database.close)
-    claim_database(SqlMarks(database.everyday), named, secret)
+    library = partial(open_library, settings, given.pop("embedder", None))
+    progress = given.pop("progress", None)
+    if looking:
+        stores = open_to_look(settings, named, secret, stack)
+    else:
+        stores = open_to_run(
+            settings, domain, named, secret, seal, clock, stack, open_library=library, progress=progress
+        )
+    database, memory = stores.database, stores.memory
     tenants = {one.tenant for name in domain.principals() if (one := domain.principal(name))}
     changes = DefinitionChanges(SqlEventQueue(database.everyday), tenants, clock)
-    for name, now in domain.shelf.drifted.items() if domain.shelf else ():
+    for name, now in domain.shelf.drifted.items() if domain.shelf and not looking else ():
         changes.blocked(f"skill {name}", now)
-    library = stack.enter_context(open_library(settings, given.pop("embedder", None)))
-    ingested = library.ingest(domain.corpus, clock.now(), progress=given.pop("progress", None))
-    kept = stack.enter_context(open_persistence(settings))
-    memory = StoreMemory(kept.store)
-    forgotten = SqlForgotten(database.everyday, clock)
-    gone = forgotten.names(MEMORY)
-    memory.seed(record for record in domain.memories if (record.tenant, record.memory_id) not in gone)
     ownership = SqlOwnership(database.everyday, clock)
     run_lock = SqlRunLock(database.everyday, SystemClock(), RandomIds())
     forgetting = Forgetting(
@@ -176,11 +179,11 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         ledger=SqlLedger(database.durable, seal),
         events=SqlEventQueue(database.everyday),
         ownership=ownership,
-        forgotten=forgotten,
+        forgotten=SqlForgotten(database.everyday, clock),
         run_lock=run_lock,
-        saver=kept.saver,
-        memory=memory,
-        files=kept.files,
+        saver=stores.saver,
+        memory=stores.memory,
+        files=stores.files,
         recording=settings.recording,
     )
     memories = Memories(
@@ -204,9 +207,9 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         "quotas": lambda: SqlQuotas(database.everyday),
         "seal": lambda: seal,
         "secrets": lambda: secrets,
-        "index": lambda: library.index,
-        "lexical": lambda: library.lexical,
-        "links": lambda: CatalogueLinks(library.catalogue),
+        "index": lambda: stores.library.index,
+        "lexical": lambda: stores.library.lexical,
+        "links": lambda: CatalogueLinks(stores.library.catalogue),
         "reranker": lambda: open_reranker(settings.ranking.reranker),
         "memory": lambda: memory,
         "memories": lambda: memories,
@@ -220,6 +223,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
             f"got {', '.join(unknown)}; ports: clock, ids, domain, embedder, gateway, tracer_provider, "
             f"{', '.join(made)}"
         )
+    given = {**stores.instead, **given}
     ports = Ports(
         clock=clock,
         ids=ids,
@@ -243,8 +247,8 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
     return App(
         settings,
         ports,
-        library,
-        ingested,
+        stores.library,
+        stores.ingested,
         nodes,
         drawing,
         forgetting,
@@ -252,7 +256,7 @@ def _opened(settings: Settings, only_authenticated: bool, given: dict[str, Any],
         Producing(domain, ownership, ports.events),
         SqlEventQueue(database.everyday),
         tracing,
-        graph=drawing.compile(checkpointer=kept.saver, name="expediente"),
+        graph=drawing.compile(checkpointer=stores.saver, name="expediente"),
         identity=identity,
         artifacts=ports.artifacts,
         log=ports.log,

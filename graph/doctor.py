@@ -84,6 +84,7 @@ def examine() -> Iterator[Check]:
             opened = load_domain(settings.domain, folder if own else Path(elsewhere), clock)
             domain.append(opened)
             check_domain(opened)
+            opened.check_writable()
             policy = effective(opened.policies, clock.now())
             return f"{opened.name}, from package {settings.domain}; {len(opened.tools)} tools, policy {policy.version}"
 

@@ -12,6 +12,7 @@ from graph.conversation import NothingPending
 from graph.domain_check import DomainBroken
 from graph.domain_loading import DomainNotLoaded
 from graph.forgetting.forget import TenantNeeded
+from graph.home_stores import OnlyLooking
 from graph.inspection.finding import NoSuchDecision
 from graph.lock_file import LockUnusable
 from graph.masking import masked
@@ -58,6 +59,7 @@ _WRONG_USE = (
 _NEEDED = (
     SettingsError,
     StoreUnavailable,
+    OnlyLooking,
     retrieval.StoreUnavailable,
     retrieval.EmbedderMismatch,
     retrieval.EmbedderUnavailable,

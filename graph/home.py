@@ -5,6 +5,7 @@ from pathlib import Path
 
 from graph.master_secret import MasterSecret
 from graph.settings import SettingsError
+from graph.stores.looking import can_be_written
 from graph.stores.marks import SqlMarks
 from graph.written_once import write_once
 
@@ -25,15 +26,35 @@ def claim_home(home: Path, domain: str) -> None:
             # One without a word was left by a process of an earlier release that was killed while it wrote it.
             (home / _MARK).unlink(missing_ok=True)
             write_once(home / _MARK, f"{domain}\n")
-        holds = domain_of(home)
     except OSError as error:
         raise SettingsError(
             f"EXPEDIENTE_HOME: got {home} ({error.strerror}); allowed: a folder this user can create and write"
         ) from None
-    if holds != domain:
+    refuse_other_home(home, domain)
+
+
+def refuse_other_home(home: Path, domain: str) -> None:
+    """Raises SettingsError for the home of another domain, or one whose mark cannot be read."""
+    try:
+        holds = domain_of(home)
+    except OSError as error:
+        raise SettingsError(
+            f"EXPEDIENTE_HOME: got {home} ({error.strerror}); allowed: a folder this user can read"
+        ) from None
+    if holds not in (None, domain):
         raise SettingsError(
             f"EXPEDIENTE_HOME: got {home}, which holds the data of domain {holds!r}; allowed: one domain a home; "
             f"set EXPEDIENTE_HOME to another folder for {domain!r}"
+        )
+
+
+def require_writable(home: Path) -> None:
+    """Raises SettingsError for a home that can only be looked at."""
+    if not can_be_written(home):
+        raise SettingsError(
+            f"EXPEDIENTE_HOME: got {home}, which cannot be written; allowed: a folder this user can write; allow it, "
+            "or set EXPEDIENTE_HOME to another; what is filed there can be looked at by `agent show`, `verify`, "
+            "`replay`, `explain`, `diff`, `prefix`, `events` and `tools`"
         )
 
 

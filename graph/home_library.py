@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from graph.home import require_writable
 from graph.settings import Settings
 from retrieval.embedders import open_embedder
 from retrieval.library import Library
@@ -14,9 +15,8 @@ EMBEDDER: Callable[[], Embedder] | None = None
 def open_library(settings: Settings, embedder: Embedder | None = None) -> Library:
     """The library alone, without the domain: for reading folders in. Raises SettingsError, EmbedderMismatch,
     StoreUnavailable."""
-    return Library.open(
-        settings.make_home() / "library", embedder or settings_embedder(settings), chroma_url=settings.chroma_url
-    )
+    require_writable(home := settings.make_home())
+    return Library.open(home / "library", embedder or settings_embedder(settings), chroma_url=settings.chroma_url)
 
 
 def settings_embedder(settings: Settings) -> Embedder:

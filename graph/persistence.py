@@ -9,7 +9,7 @@ from typing import Any
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.store.base import BaseStore
 
-from graph.savers import async_sqlite_saver, sqlite_saver, sqlite_store
+from graph.savers import async_sqlite_saver, sqlite_saver, sqlite_saver_to_look, sqlite_store
 from graph.settings import Settings
 from graph.stores.unavailable import driver_missing
 from graph.stores.url import database_url, on_server, spelt
@@ -40,6 +40,17 @@ def open_persistence(settings: Settings) -> Iterator[Persistence]:
             raise driver_missing(spelt(url), error) from None
         saver, server_store = stack.enter_context(open_server(url))
         yield Persistence(saver, server_store)
+
+
+@contextmanager
+def open_checkpoints_to_look(settings: Settings) -> Iterator[BaseCheckpointSaver[Any]]:
+    """The checkpoints of the home as they are, to read; those of a server as ever. Raises StoreUnavailable."""
+    if on_server(database_url(settings.database)):
+        with open_persistence(settings) as kept:
+            yield kept.saver
+    else:
+        with sqlite_saver_to_look(settings.checkpoints_file) as saver:
+            yield saver
 
 
 @asynccontextmanager

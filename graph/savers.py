@@ -18,6 +18,7 @@ from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 
 from graph.checkpoint_metadata import bare, named_one, own
 from graph.stores.engine import BUSY_TIMEOUT_S
+from graph.stores.looking import look_uri
 from graph.stores.unavailable import sqlite_unavailable
 
 # Beside these, the library's own safe list (plain data, messages, its control types). Channels hold nothing else:
@@ -65,6 +66,19 @@ def sqlite_saver(path: Path) -> Iterator[SqliteSaver]:
         saver = _Saver(connection, serde=checkpoint_serializer())
         with _opening(path):
             saver.setup()
+        yield saver
+
+
+@contextmanager
+def sqlite_saver_to_look(path: Path) -> Iterator[SqliteSaver]:
+    """The saver of checkpoints that are only read: nothing is made. Raises StoreUnavailable."""
+    with _opening(path):
+        connection = sqlite3.connect(look_uri(path), uri=True, check_same_thread=False, timeout=BUSY_TIMEOUT_S)
+    with closing(connection):
+        saver = _Saver(connection, serde=checkpoint_serializer())
+        with _opening(path):
+            connection.execute("PRAGMA query_only=ON")
+            saver.setup()  # finds its tables there
         yield saver
 
 

@@ -123,7 +123,8 @@ class Domain:
     events there are, each with a look at whether it is still so before anybody is told. `skills` is a folder of skills
     (S9), `lock` the JSON file of what was reviewed of skills and MCP tools (state.lock); without it nothing was.
     `shelf` is what the engine read there. `servers` are MCP servers with the contracts of their tools, which the
-    decision table names as `server__tool`.
+    decision table names as `server__tool`. `check_writable` raises DomainUnavailable where the domain's data can be
+    read alone: it is asked before anything runs, and not where a thread is only looked at.
     """
 
     name: str
@@ -143,6 +144,7 @@ class Domain:
     lock: Path | None = None
     shelf: Shelf | None = None
     servers: Sequence[McpServer] = ()
+    check_writable: Callable[[], None] = lambda: None
     close: Callable[[], None] = lambda: None
 
 

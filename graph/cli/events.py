@@ -8,7 +8,7 @@ from rich.text import Text
 
 from graph.cli.exits import OK, WrongUse
 from graph.cli.layout import Hanging
-from graph.cli.opening import opened
+from graph.cli.opening import opened, opened_to_look
 from graph.cli.screen import Screen, one_line
 from state.events import Event
 
@@ -45,7 +45,7 @@ def notify(
 
 def events(screen: Screen, thread: str, *, as_: str) -> int:
     """The queue's own record of a thread: what was queued, when, and how it was settled there."""
-    with opened(screen, _NO_MODEL) as app:
+    with opened_to_look(screen) as app:
         told = app.events(thread, as_=as_)
         closed = app.identity.forgotten_at(thread) is not None
     often = standing(told)

@@ -6,11 +6,9 @@ from rich.text import Text
 
 from graph.cli.exits import FAILED, OK, WrongUse
 from graph.cli.layout import Hanging, labelled
-from graph.cli.opening import opened
+from graph.cli.opening import opened_to_look
 from graph.cli.screen import Screen, one_line
 from graph.cli.wording import EDITED, plural
-
-_NO_MODEL = "offline"  # nothing is asked here: a thread can be read where the settings' model cannot be opened
 
 _UNSEALED = (
     "an earlier release filed them, or somebody made them who can write the database; their hashes hold, and do not "
@@ -20,7 +18,7 @@ _UNSEALED = (
 
 def replay(screen: Screen, thread: str, index: int, *, as_: str, attempt: int | None, show: bool) -> int:
     """Print whether an attempt's bytes were rebuilt; with `show`, the bytes themselves. Gives 1 where they were not."""
-    with opened(screen, _NO_MODEL, filed=True) as app:
+    with opened_to_look(screen) as app:
         from graph.inspection.replay import replay as rebuilt
 
         found = rebuilt(app, thread, index, as_=as_, attempt=attempt)
@@ -44,7 +42,7 @@ def replay(screen: Screen, thread: str, index: int, *, as_: str, attempt: int | 
 
 def explain(screen: Screen, thread: str, index: int, *, as_: str, item: str | None) -> None:
     """Print why each item is in or out: with one item named, all its figures."""
-    with opened(screen, _NO_MODEL, filed=True) as app:
+    with opened_to_look(screen) as app:
         from graph.inspection.explain import explain as explained
 
         found = explained(app, thread, index, as_=as_, item=item)
@@ -79,7 +77,7 @@ def _figures(features: dict[str, float], weights: dict[str, float]) -> Iterable[
 
 def diff(screen: Screen, thread: str, before: str, after: str, *, as_: str) -> None:
     """Print what changed between two decisions."""
-    with opened(screen, _NO_MODEL, filed=True) as app:
+    with opened_to_look(screen) as app:
         from graph.inspection.diff import diff as compared
 
         found = compared(app, _place(thread, before), _place(thread, after), as_=as_)
@@ -106,7 +104,7 @@ def diff(screen: Screen, thread: str, before: str, after: str, *, as_: str) -> N
 
 def prefix(screen: Screen, thread: str, *, as_: str) -> None:
     """Print what consecutive requests of each decision kind share, and where a stable part was broken."""
-    with opened(screen, _NO_MODEL, filed=True) as app:
+    with opened_to_look(screen) as app:
         from graph.inspection.prefix import prefixes
 
         found = prefixes(app, thread, as_=as_)
@@ -140,7 +138,7 @@ def _place(thread: str, given: str) -> tuple[str, int]:
 
 def verify(screen: Screen, thread: str, *, as_: str) -> int:
     """Print what was found changed or missing. Gives 1 where anything was."""
-    with opened(screen, _NO_MODEL, filed=True) as app:
+    with opened_to_look(screen) as app:
         from graph.inspection.verify import verify as verified
 
         found = verified(app, thread, as_=as_)
@@ -168,7 +166,7 @@ def verify(screen: Screen, thread: str, *, as_: str) -> int:
 
 def tree(screen: Screen, thread: str, *, as_: str) -> None:
     """Print every record of a thread, forks and edits as branches."""
-    with opened(screen, _NO_MODEL, filed=True) as app:
+    with opened_to_look(screen) as app:
         from graph.inspection.tree import line
         from graph.inspection.tree import tree as grown
 

@@ -10,7 +10,7 @@ from graph.cli.account import heading, what_came
 from graph.cli.ending import OWNERS_ONLY, heading_of, pending_calls
 from graph.cli.exits import WrongUse
 from graph.cli.layout import Hanging, labelled
-from graph.cli.opening import opened
+from graph.cli.opening import opened_to_look
 from graph.cli.screen import Screen, one_line
 from graph.cli.wording import EDITED, guarded, left_out, plural, spoken_name, went_in
 from graph.result import DecisionShown, RunResult
@@ -18,7 +18,6 @@ from state.checks.hidden import visible
 from state.context import ContextItem, ContextManifest, Dropped
 
 _INSIDE = 12  # below a label's text
-_NO_MODEL = "offline"  # nothing is asked here: a thread can be read where the settings' model cannot be opened
 _SHORT = 12  # characters of a hash that tell it from another
 
 
@@ -27,7 +26,7 @@ def show(screen: Screen, thread: str, *, as_: str, index: int | None) -> None:
 
     Raises UnknownPrincipal, UnknownThread and what opening raises, WrongUse for a decision that is not there.
     """
-    with opened(screen, _NO_MODEL, filed=True) as app:
+    with opened_to_look(screen) as app:
         found = app.history(thread, as_=as_)
         if index is not None:
             _show_one(screen, _of_index(found, index))

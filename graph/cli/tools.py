@@ -5,16 +5,14 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from graph.cli.layout import Hanging, labelled
-from graph.cli.opening import opened
+from graph.cli.opening import opened_to_look
 from graph.cli.screen import Screen, one_line
 from graph.cli.wording import plural
-
-_NO_MODEL = "offline"  # nothing is asked here: the settings' model need not be one that can be opened
 
 
 def tools(screen: Screen, names: Sequence[str]) -> None:
     """Print the contracts, all or those named. Raises UnknownTool."""
-    with opened(screen, _NO_MODEL) as app:
+    with opened_to_look(screen, filed=False) as app:
         from graph.result_reader import with_read_result
         from graph.tool_overview import tool_overview
         from graph.tool_shown import terms_of

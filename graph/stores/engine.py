@@ -15,7 +15,9 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, InternalError, Operational
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.schema import Table
 
+from graph.stores.looking import look_uri
 from graph.stores.migrations import Admit, bring_up_to_date, usable
+from graph.stores.schema import SCHEMA_VERSION
 from graph.stores.unavailable import StoreUnavailable, driver_missing, server_unavailable, sqlite_unavailable
 from graph.stores.url import database_url, on_server, server_arguments, spelt
 from state.ports import Seal
@@ -78,16 +80,31 @@ def found_version(target: Path | str, admit: Admit | None = None) -> int | None:
     Raises what `open_database` raises, but not for what only writing would show.
     """
     url = database_url(target)
-    where = spelt(url)
-    if not on_server(url) and "uri" not in url.query and not Path(where).exists():
+    if _is_file(url) and not Path(spelt(url)).exists():
         return None  # connecting would make the file
-    with _translating(where):
-        engine = _engine(url, where, "NORMAL", BUSY_TIMEOUT_S)
-        try:
-            with engine.connect() as connection:
-                return usable(connection, where, admit)
-        finally:
-            engine.dispose()
+    engine, found = _looked_at(url, admit)
+    engine.dispose()
+    return found
+
+
+def look_at_database(target: Path | str, admit: Admit | None = None) -> Database:
+    """Open a database as it is, to read: nothing in it is made or migrated, and what would change it fails.
+
+    Raises what `found_version` raises, and StoreUnavailable for a database of an earlier release, or without our
+    tables.
+    """
+    url = database_url(target)
+    where = spelt(url)
+    engine, found = _looked_at(url, admit)
+    if found != SCHEMA_VERSION:
+        engine.dispose()
+        raise StoreUnavailable(
+            where,
+            "no tables of ours" if found is None else f"schema version {found}, of an earlier release",
+            f"schema version {SCHEMA_VERSION}, where it is only looked at",
+            "copy it to where it can be written: opening it there brings it up to date",
+        )
+    return Database(engine, engine)
 
 
 def insert_or_ignore(engine: Engine, table: Table) -> sqlite.Insert | postgresql.Insert:
@@ -114,8 +131,28 @@ def transaction(connection: Connection) -> Iterator[None]:
     connection.exec_driver_sql("COMMIT")
 
 
-def _engine(url: URL, where: str, synchronous: str, busy_timeout_s: float) -> Engine:
+def _is_file(url: URL) -> bool:
+    return not on_server(url) and "uri" not in url.query
+
+
+def _looked_at(url: URL, admit: Admit | None) -> tuple[Engine, int | None]:
+    """An engine that changes nothing, and the version of what it is on."""
+    where = spelt(url)
+    with ExitStack() as undone, _translating(where):
+        engine = _engine(url, where, "NORMAL", BUSY_TIMEOUT_S, looking=True)
+        undone.callback(engine.dispose)
+        with engine.connect() as connection:
+            found = usable(connection, where, admit)
+        undone.pop_all()
+    return engine, found
+
+
+def _engine(url: URL, where: str, synchronous: str, busy_timeout_s: float, looking: bool = False) -> Engine:
     on_sqlite = not on_server(url)
+
+    def look() -> sqlite3.Connection:
+        return sqlite3.connect(look_uri(Path(where)), uri=True, timeout=busy_timeout_s, check_same_thread=False)
+
     engine = create_engine(
         url,
         isolation_level="AUTOCOMMIT",
@@ -123,10 +160,15 @@ def _engine(url: URL, where: str, synchronous: str, busy_timeout_s: float) -> En
         hide_parameters=True,  # a body must not travel in an error message
         connect_args={"timeout": busy_timeout_s} if on_sqlite else server_arguments(url, busy_timeout_s),
         **({} if on_sqlite else {"pool_pre_ping": True, "pool_timeout": POOL_WAIT_S, **_POOLS[synchronous]}),
+        **({"creator": look} if looking and _is_file(url) else {}),
     )
 
     def set_up(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
-        if on_sqlite:
+        if looking:
+            connection.cursor().execute(
+                "PRAGMA query_only=ON" if on_sqlite else "SET default_transaction_read_only TO on"
+            )
+        elif on_sqlite:
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute(f"PRAGMA synchronous={synchronous}")
             connection.execute("PRAGMA secure_delete=ON")  # an erased body is overwritten, not only unlinked

@@ -131,11 +131,6 @@ def _damage(path: Path) -> Callable[[], None]:
     return lambda: None
 
 
-def _make_read_only(path: Path) -> Callable[[], None]:
-    path.chmod(0o444)
-    return lambda: path.chmod(0o644)
-
-
 def _make_foreign(path: Path) -> Callable[[], None]:
     path.unlink()
     with closing(sqlite3.connect(path)) as connection:
@@ -154,7 +149,6 @@ def _make_newer(path: Path) -> Callable[[], None]:
     [
         (_lock, "locked", "wait for it or end it"),
         (_damage, "not a database", "move the file away"),
-        (_make_read_only, "readonly", "make the file and its folder writable"),
         (_make_foreign, "schema version 0", "move the file away"),
         (_make_newer, "schema version 99", "move the file away"),
     ],
@@ -179,6 +173,16 @@ def test_a_file_that_cannot_be_used_gives_one_clear_error(
     assert "needed is a file" in message
     assert step in message
     assert "\n" not in message
+
+
+def test_a_file_that_can_only_be_read_is_read_and_says_so_before_anything_runs(support: Domain, folder: Path) -> None:
+    support.check_writable()
+    (folder / "support.sqlite").chmod(0o444)
+    kept = load(folder, NOW)
+    assert kept.principals() == support.principals()
+    with pytest.raises(DomainUnavailable, match=r"readonly file; needed is .* make the file and its folder writable"):
+        kept.check_writable()
+    (folder / "support.sqlite").chmod(0o644)
 
 
 def test_a_folder_that_is_a_file_gives_the_same_error(tmp_path: Path) -> None:
