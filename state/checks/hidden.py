@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING
 
-from pydantic import JsonValue
+if TYPE_CHECKING:  # the command line reads this file for its screen, and `agent --help` is quick
+    from pydantic import JsonValue
 
 # Tag characters, variation selectors beyond the emoji's, zero-width space, byte order mark, soft hyphen, fillers,
 # invisible operators, bidirectional overrides, isolates and annotations. Joiners and direction marks (U+200C-U+200F)
@@ -25,7 +27,7 @@ def unseen(text: str) -> bool:
     return _CONTROL.search(text) is not None or hidden_characters(text) > 0
 
 
-def without_unseen(value: JsonValue) -> tuple[JsonValue, int]:
+def without_unseen(value: "JsonValue") -> "tuple[JsonValue, int]":
     """The value with no invisible carriers, controls and lone surrogates in its texts, and how many there were."""
     match value:
         case str():
