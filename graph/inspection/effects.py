@@ -7,13 +7,11 @@ from pydantic import ValidationError
 from graph.inspection.bodies import Bodies
 from graph.inspection.chain import Checkpoints
 from graph.inspection.fault import Fault, fault_of
-from state.contract import Effect
+from graph.stores.filed_effects import DONE, done
 from state.ports import LedgerRow
 from state.record import DecisionRecord
 from state.tools import Observation
 from state.verdict import Allowed
-
-_DONE = ("ok", "empty")  # what a tool said itself; anything else may be told otherwise later, once it is known
 
 
 class Effects:
@@ -32,17 +30,10 @@ class Effects:
                 yield row
 
     def unkept(self) -> Iterator[Fault]:
-        """What a record says was done and the ledger does not: it is the ledger that keeps it from being done again.
-
-        A record without a seal is of a release that knew its rows by other keys.
-        """
+        """What a record says was done and the ledger does not: it is the ledger that keeps it from being done again."""
         held = {row.claim.key: row for row in self._rows}
         for name, record in self._records.items():
-            verdicts = {verdict.call_id: verdict for verdict in record.verdicts if isinstance(verdict, Allowed)}
-            for seen in record.observations:
-                verdict = verdicts.get(seen.call_id)
-                if verdict is None or record.seal is None or seen.effect is Effect.READ or seen.outcome not in _DONE:
-                    continue
+            for verdict, seen in done(record):
                 how = _unlike(held.get(verdict.bound), record, verdict, seen)
                 if how is not None:
                     yield fault_of(name, record, f"the effect of {seen.call_id}", how)
@@ -85,7 +76,7 @@ class Effects:
         ):
             return "is that of another call"
         filed = (seen for _, record in self._filing(row) for seen in record.observations)
-        other = any(seen.call_id == claim.call_id and seen.outcome in _DONE and seen != result for seen in filed)
+        other = any(seen.call_id == claim.call_id and seen.outcome in DONE and seen != result for seen in filed)
         return "is not the one that the record files" if other else None
 
     def _filing(self, row: LedgerRow) -> list[tuple[str, DecisionRecord]]:

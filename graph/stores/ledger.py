@@ -2,7 +2,7 @@
 
 A row decides whether an effect may run again, so each has a keyed seal over all that it says, made anew with each
 change. A row that was changed, made or moved by whoever can write the database and has not the key is seen wherever
-its thread's rows are read; one that was removed is missed by its record (graph.inspection).
+its thread's rows are read; and so is one that was removed, since its record says what was done.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, RowMapping, String, bindparam, select, type_coerce, update
 
 from graph.stores.engine import insert_or_ignore
+from graph.stores.filed_effects import FiledEffects
 from graph.stores.schema import Utc, claims
 from state.ports import Claim, Claimed, ClaimRefused, LedgerRow, RecordDamaged, Seal
 
@@ -20,6 +21,9 @@ _FIELDS = tuple(Claim.model_fields)
 # and its slot, which a verdict takes from what is free at that moment.
 _IDENTITY = tuple(name for name in _FIELDS if name not in ("call_id", "slot"))
 _SEALED = (*_FIELDS, "state", "at", "result_ref")
+_NEXT = (
+    "run `agent verify` on the thread to see which, and restore the database from a backup, or ask on another thread"
+)
 
 
 class SqlLedger:
@@ -30,7 +34,7 @@ class SqlLedger:
     """
 
     def __init__(self, engine: Engine, seal: Seal) -> None:
-        self._engine, self._seal = engine, seal
+        self._engine, self._seal, self._filed = engine, seal, FiledEffects()
         own = claims.c
         self._claim = insert_or_ignore(engine, claims).on_conflict_do_nothing()
         # Times as they are written: what is none shows itself in its row, and not in all that are read with it.
@@ -53,7 +57,7 @@ class SqlLedger:
         State `spent` says that another call, on another branch of the thread, took this step of the plan.
 
         Raises ClaimRefused when the key was claimed for another effect, or a field holds what no engine stores;
-        RecordDamaged where a row of the thread is not as it was written.
+        RecordDamaged where a row of the thread is not as it was written, or is not there.
         """
         if not all(value.isprintable() for value in claim.model_dump().values() if isinstance(value, str)):
             # A call id may be a model's own words.
@@ -106,7 +110,7 @@ class SqlLedger:
 
     def rows(self, tenant: str, thread: str) -> tuple[LedgerRow, ...]:
         """Every effect of a thread, in the order of the claims. Raises RecordDamaged where a row of it is not as it
-        was written."""
+        was written, or one is not there that a record tells of."""
         with self._engine.connect() as connection:
             return self._trusted(connection, tenant, thread)
 
@@ -117,15 +121,22 @@ class SqlLedger:
         return tuple(map(self._read, found))
 
     def _trusted(self, connection: Connection, tenant: str, thread: str) -> tuple[LedgerRow, ...]:
+        # Records before rows: a lap that is filed meanwhile has closed its row before.
+        told = self._filed.of(connection, tenant, thread)
         found = connection.execute(self._rows, {"tenant": tenant, "thread": thread}).mappings().all()
-        return tuple(self._whole(row, thread) for row in found)
+        rows = tuple(self._whole(row, thread) for row in found)
+        if not told <= {row.claim.key for row in rows if row.state == "done"}:
+            raise RecordDamaged(
+                f"thread {thread}: its ledger lacks an effect that a record says was done, so no effect runs on it; "
+                f"{_NEXT}"
+            )
+        return rows
 
     def _whole(self, row: RowMapping, thread: str) -> LedgerRow:
         found = self._read(row)
         if found is None or not found.intact:
             raise RecordDamaged(
-                f"thread {thread}: a row of its ledger is not as it was written, so no effect runs on it; run `agent "
-                "verify` on the thread to see which, and restore the database from a backup, or ask on another thread"
+                f"thread {thread}: a row of its ledger is not as it was written, so no effect runs on it; {_NEXT}"
             )
         return found
 

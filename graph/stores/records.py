@@ -84,7 +84,7 @@ class SqlDecisionLog:
                 row = connection.execute(self._get, {"tenant": tenant, "thread": thread, "record": record}).first()
         if row is None:
             raise _missing(thread, record)
-        return _verified(row, tenant, thread)
+        return verified(row, tenant, thread)
 
     def get_all(self, tenant: str, thread: str, records: Sequence[str]) -> tuple[DecisionRecord, ...]:
         """The records of these hashes, in their order, read in one statement. Raises RecordMissing, RecordDamaged."""
@@ -97,7 +97,7 @@ class SqlDecisionLog:
         for record in records:
             if record not in rows:
                 raise _missing(thread, record)
-        return tuple(_verified(rows[record], tenant, thread) for record in records)
+        return tuple(verified(rows[record], tenant, thread) for record in records)
 
     def bodies(self, tenant: str, thread: str, records: Sequence[str]) -> dict[str, bytes]:
         """The bytes under these hashes, read in one statement and unverified; what is not there is left out."""
@@ -122,7 +122,7 @@ class SqlDecisionLog:
         found: list[DecisionRecord] = []
         expected: str | None = head
         for row in rows:
-            found.append(_verified(row, tenant, thread))
+            found.append(verified(row, tenant, thread))
             expected = found[-1].parent
         if expected is not None and len(found) != limit:
             raise _missing(thread, expected)
@@ -158,14 +158,21 @@ def _missing(thread: str, record: str) -> RecordMissing:
     )
 
 
-def _verified(row: Row[Any, Any, Any], tenant: str, thread: str) -> DecisionRecord:
+def unchanged(row: Row[Any, Any, Any], thread: str) -> bytes:
+    """The bytes of a row (hash, parent, body), known by their hash. Raises RecordDamaged."""
+    body: Any = row.body  # others can put a value of another type into the column
+    if not isinstance(body, bytes) or digest(body) != row.hash:
+        raise RecordDamaged(
+            f"record {row.hash} of thread {thread} was changed after it was filed: its hash differs; {_NEXT}"
+        )
+    return body
+
+
+def verified(row: Row[Any, Any, Any], tenant: str, thread: str) -> DecisionRecord:
+    """The record of a row (hash, parent, body). Raises RecordDamaged."""
     name: str = row.hash
     parent: str | None = row.parent
-    body: Any = row.body  # others can put a value of another type into the column
-    if not isinstance(body, bytes) or digest(body) != name:
-        raise RecordDamaged(
-            f"record {name} of thread {thread} was changed after it was filed: its hash differs; {_NEXT}"
-        )
+    body = unchanged(row, thread)
     try:
         record = DecisionRecord.model_validate_json(body)
     except ValidationError as error:

@@ -156,6 +156,31 @@ def test_a_row_that_was_changed_is_named_and_opens_nothing_on_another_branch(tam
     assert tampering.desk.effects == [("refund", "A1", "100")]  # once
 
 
+@on_both_engines
+@pytest.mark.parametrize(
+    "taken",
+    [
+        "DELETE FROM expediente_claims",
+        "UPDATE expediente_claims SET thread = 'U'",
+        "UPDATE expediente_claims SET tenant = 't2'",
+    ],
+)
+def test_a_row_that_was_taken_away_is_named_and_nothing_is_done_again(tampering: Tampering, taken: str) -> None:
+    """The record that tells of it lies on another branch than the one that would do it once more."""
+    app = tampering.asked(*REFUNDED, *[REFUND] * 9)
+    history = app.graph.get_state_history(ON)
+    forks = {state.next[0]: state.config for state in history if state.values.get("decision") and _act(state.values)}
+    tampering.sql(taken)
+    assert "decision 2" in "".join(
+        one for one in tampering.faults() if "has no row in the ledger: it was removed" in one
+    )
+    for reader in (app, tampering.app(*[REFUND] * 9)):  # what it read before, and what a new process reads
+        for node in ("propose", "validate", "execute"):
+            with pytest.raises(RecordDamaged, match="its ledger lacks an effect that a record says was done, so no"):
+                reader.graph.invoke(None, forks[node], context={"principal": AGENT.name})
+    assert tampering.desk.effects == [("refund", "A1", "100")]  # once
+
+
 def _act(values: dict[str, Any]) -> bool:
     return bool(values["decision"]["kind"] == "act")
 
