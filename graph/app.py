@@ -1,6 +1,6 @@
 """The one composition root: settings and ports in, an app out. Command line, notebooks, tests and evals use it."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, nullcontext
 from functools import partial
 from typing import Any
@@ -235,15 +235,19 @@ def _opened(
     tracing = _tracing(settings, given_provider, stack)
     if tracing is not None:
         ports.model = tracing.model(ports.model)
-    nodes = [looking_back(node, identity, forgetting) for node in make_nodes(settings, ports, interrupt)]
+    nodes = [looking_back(node, identity, forgetting, run_lock) for node in make_nodes(settings, ports, interrupt)]
     if tracing is not None:
         nodes = [tracing.node(node) for node in nodes]
     sealing = Sealing(ports.seal)
     threads = NodeThreads()
     stack.callback(threads.close)
-    drawing = build(
-        nodes, identity.scope, lambda messages: check_messages(messages, identity.policy()), sealing, threads
-    )
+
+    def identify(configurable: Mapping[str, Any], context: Mapping[str, Any] | None) -> Scope:
+        scope = identity.scope(configurable, context)
+        run_lock.require(scope.thread)
+        return scope
+
+    drawing = build(nodes, identify, lambda messages: check_messages(messages, identity.policy()), sealing, threads)
     return App(
         settings,
         ports,

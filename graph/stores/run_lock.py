@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import Engine, bindparam, delete, select, update
@@ -35,9 +36,18 @@ class LeaseLost(Exception):
 
     def __init__(self, thread: str) -> None:
         super().__init__(
-            f"this run lost thread {thread}: it stood still for longer than its lease, and another run began; "
-            f"the thread may have two branches: look with `agent show {thread}` before going on"
+            f"this run lost thread {thread}: it stood still for longer than its lease, and another run began; it ends "
+            f"here, and what it did so far stays: look with `agent show {thread} --tree` before going on"
         )
+
+
+@dataclass
+class _Lease:
+    """A lease that this process holds. Nobody else can have taken it before `sure_until` (monotonic seconds)."""
+
+    token: str
+    sure_until: float
+    lost: bool = False
 
 
 class SqlRunLock:
@@ -67,6 +77,7 @@ class SqlRunLock:
         self._renew = update(run_leases).where(*mine).values(expires_at=bindparam("until"))
         self._release = delete(run_leases).where(*mine)
         self._held_until = select(own.expires_at).where(own.thread == bindparam("of_thread"))
+        self._held: dict[str, _Lease] = {}
         # Leases of runs that ended while the database was gone: nobody could be told, and nobody else holds them.
         self._left: dict[str, str] = {}
 
@@ -77,21 +88,36 @@ class SqlRunLock:
         Raises ThreadBusy when another run holds it for longer than this waits, and LeaseLost at the end of a run that
         lost it on the way (the run's own error goes first).
         """
-        token = self._waited(thread, time.monotonic() + wait_s)
+        lease = self._waited(thread, time.monotonic() + wait_s)
+        self._held[thread] = lease
         stop = threading.Event()
         # A daemon: a run that is killed or hangs must not keep the process, or the lease, alive.
-        renewing = threading.Thread(target=self._keep, args=(thread, token, stop), name=f"lease {thread}", daemon=True)
+        renewing = threading.Thread(target=self._keep, args=(thread, lease, stop), name=f"lease {thread}", daemon=True)
         renewing.start()
         try:
             yield
         finally:
             stop.set()
             renewing.join()
-            held = self._let_go(thread, token)
+            if self._held.get(thread) is lease:
+                del self._held[thread]
+            held = self._let_go(thread, lease.token)
         if not held:
             raise LeaseLost(thread)
 
-    def _waited(self, thread: str, until: float) -> str:
+    def require(self, thread: str) -> None:
+        """For a run that goes on: that this process has not lost the thread to another run meanwhile. The database is
+        asked only where the lease could not be renewed in time. A run that took no lease, as a server's, is not asked.
+
+        Raises LeaseLost, StoreUnavailable.
+        """
+        lease = self._held.get(thread)
+        if lease is None or (not lease.lost and time.monotonic() < lease.sure_until):
+            return
+        if lease.lost or not self._renewed(thread, lease):
+            raise LeaseLost(thread)
+
+    def _waited(self, thread: str, until: float) -> _Lease:
         while True:
             try:
                 return self._acquire(thread)
@@ -100,8 +126,8 @@ class SqlRunLock:
                     raise
             time.sleep(_LOOK_AGAIN_S)
 
-    def _acquire(self, thread: str) -> str:
-        token = self._ids.new("run")
+    def _acquire(self, thread: str) -> _Lease:
+        token, sure_until = self._ids.new("run"), time.monotonic() + self._lease_s
         now = self._clock.now()
         end = self._end(now)
         row = {"thread": thread, "token": token, "expires_at": end, "now": now, "beyond": end + SKEW}
@@ -110,7 +136,7 @@ class SqlRunLock:
                 connection.execute(self._release, {"of_thread": thread, "of_token": left})
             if connection.execute(self._take, row).rowcount != 1:
                 raise ThreadBusy(thread, connection.scalar(self._held_until, {"of_thread": thread}))
-        return token
+        return _Lease(token, sure_until)
 
     def _let_go(self, thread: str, token: str) -> bool:
         """Give the lease back; whether it was still ours."""
@@ -122,16 +148,25 @@ class SqlRunLock:
             self._left[thread] = token
             return True
 
-    def _keep(self, thread: str, token: str, stop: threading.Event) -> None:
+    def _keep(self, thread: str, lease: _Lease, stop: threading.Event) -> None:
         while not stop.wait(self._lease_s / 3):
-            row = {"of_thread": thread, "of_token": token, "until": self._end(self._clock.now())}
             try:
-                with self._engine.connect() as connection:
-                    if connection.execute(self._renew, row).rowcount != 1:
-                        return
+                if not self._renewed(thread, lease):
+                    return
             except StoreUnavailable:
-                # The next try may still come in time; if not, the end of the run says so.
+                # The next try may still come in time; if not, the run asks before it goes on.
                 continue
+
+    def _renewed(self, thread: str, lease: _Lease) -> bool:
+        """Whether the lease was still ours; then it is for another term."""
+        sure_until = time.monotonic() + self._lease_s
+        row = {"of_thread": thread, "of_token": lease.token, "until": self._end(self._clock.now())}
+        with self._engine.connect() as connection:
+            if connection.execute(self._renew, row).rowcount != 1:
+                lease.lost = True
+                return False
+        lease.sure_until = sure_until
+        return True
 
     def _end(self, now: datetime) -> datetime:
         return now + timedelta(seconds=self._lease_s)

@@ -134,6 +134,30 @@ def test_a_lost_lease_does_not_hide_the_runs_own_error(database: Database) -> No
         assert connection.scalar(select(run_leases.c.token)) == "another run"
 
 
+def test_a_run_that_could_not_renew_its_lease_asks_for_it_before_it_goes_on(database: Database) -> None:
+    class Deaf(SqlRunLock):
+        """No renewal comes through."""
+
+        def _keep(self, *_: object) -> None:
+            pass
+
+    lock = Deaf(database.everyday, FakeClock(), SequentialIds(), lease_s=0.2)
+    lock.require("T")  # nobody holds it here: a server sees to its runs itself
+    slow = lock.holding("T")
+    slow.__enter__()
+    time.sleep(0.3)
+    lock.require("T")  # nobody took it
+    with database.everyday.connect() as connection:
+        connection.execute(update(run_leases).values(token="another run"))
+    lock.require("T")  # it was just renewed: whoever takes it before its end takes a stale clock for one
+    time.sleep(0.3)
+    with pytest.raises(LeaseLost, match="another run began; it ends here"):
+        lock.require("T")
+    with pytest.raises(LeaseLost):
+        slow.__exit__(None, None, None)
+    lock.require("T")
+
+
 @pytest.mark.parametrize("lease_s", [0, -1])
 def test_a_lease_must_be_positive(lease_s: float, database: Database) -> None:
     with pytest.raises(ValueError, match="positive"):
