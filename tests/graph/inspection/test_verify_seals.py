@@ -166,4 +166,4 @@ def old_database(target: str) -> Database:
     with engine.begin() as connection:
         version_1.make(connection)
     engine.dispose()
-    return open_database(target if "://" in target else Path(target))
+    return open_database(target if "://" in target else Path(target), seal=HmacSeal([b"any"]))
