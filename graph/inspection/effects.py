@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from graph.inspection.bodies import Bodies
 from graph.inspection.chain import Checkpoints
 from graph.inspection.fault import Fault, fault_of
-from graph.stores.filed_effects import DONE, done
+from graph.stores.filed_effects import DONE, begun
 from state.ports import LedgerRow
 from state.record import DecisionRecord
 from state.tools import Observation
@@ -30,10 +30,10 @@ class Effects:
                 yield row
 
     def unkept(self) -> Iterator[Fault]:
-        """What a record says was done and the ledger does not: it is the ledger that keeps it from being done again."""
+        """What a record says was begun and the ledger does not: the ledger keeps it from being done again."""
         held = {row.claim.key: row for row in self._rows}
         for name, record in self._records.items():
-            for verdict, seen in done(record):
+            for verdict, seen in begun(record):
                 how = _unlike(held.get(verdict.bound), record, verdict, seen)
                 if how is not None:
                     yield fault_of(name, record, f"the effect of {seen.call_id}", how)
@@ -92,7 +92,7 @@ def _unlike(row: LedgerRow | None, record: DecisionRecord, verdict: Allowed, see
     """How a row differs from the effect that a record says was done."""
     if row is None:
         return "has no row in the ledger: it was removed"
-    if row.state != "done":
+    if row.state != "done" and seen.outcome in DONE:
         return f"was done, and is {row.state} in the ledger"
     claim = row.claim
     held = (claim.parent, claim.proposal_ref, claim.opened_by, claim.tool, claim.arguments_digest)

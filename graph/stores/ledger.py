@@ -125,10 +125,10 @@ class SqlLedger:
         told = self._filed.of(connection, tenant, thread)
         found = connection.execute(self._rows, {"tenant": tenant, "thread": thread}).mappings().all()
         rows = tuple(self._whole(row, thread) for row in found)
-        if not told <= {row.claim.key for row in rows if row.state == "done"}:
+        state = {row.claim.key: row.state for row in rows}
+        if any(key not in state or (done and state[key] != "done") for key, done in told):
             raise RecordDamaged(
-                f"thread {thread}: its ledger lacks an effect that a record says was done, so no effect runs on it; "
-                f"{_NEXT}"
+                f"thread {thread}: its ledger lacks an effect that a record tells of, so no effect runs on it; {_NEXT}"
             )
         return rows
 

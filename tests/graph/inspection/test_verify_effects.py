@@ -176,9 +176,29 @@ def test_a_row_that_was_taken_away_is_named_and_nothing_is_done_again(tampering:
     )
     for reader in (app, tampering.app(*[REFUND] * 9)):  # what it read before, and what a new process reads
         for node in ("propose", "validate", "execute"):
-            with pytest.raises(RecordDamaged, match="its ledger lacks an effect that a record says was done, so no"):
+            with pytest.raises(RecordDamaged, match="its ledger lacks an effect that a record tells of, so no"):
                 reader.graph.invoke(None, forks[node], context={"principal": AGENT.name})
     assert tampering.desk.effects == [("refund", "A1", "100")]  # once
+
+
+@on_both_engines
+def test_the_row_of_an_effect_that_nobody_knows_of_is_missed_too(tampering: Tampering) -> None:
+    """It may have happened: without its row the same call would run again, and nobody be asked."""
+
+    def lost(context: ToolContext, **given: Any) -> dict[str, Any]:
+        raise TimeoutError
+
+    tampering.desk.replace("refund", lost)
+    app = tampering.asked(*REFUNDED, *[REFUND] * 9)
+    assert [row.state for row in app.ports.ledger.rows("t1", "T")] == ["unknown"]
+    assert tampering.checked().sound
+    fork = next(state for state in app.graph.get_state_history(ON) if state.next == ("propose",) and _act(state.values))
+    tampering.sql("DELETE FROM expediente_claims")
+    assert [(fault.index, fault.what, fault.how) for fault in tampering.checked().faults] == [
+        (2, "the effect of call-2-0", "has no row in the ledger: it was removed")
+    ]
+    with pytest.raises(RecordDamaged, match="its ledger lacks an effect that a record tells of, so no"):
+        app.graph.invoke(None, fork.config, context={"principal": AGENT.name})
 
 
 def _act(values: dict[str, Any]) -> bool:
