@@ -16,9 +16,9 @@ from graph.domain_check import check_domain
 from graph.domain_loading import load_domain
 from graph.forgetting.forget import Forgetting
 from graph.forgetting.late import looking_back
-from graph.home import claim_home, refuse_foreign, refuse_other_home
+from graph.home import claim_home, refuse_other_home
 from graph.home_library import open_library
-from graph.home_stores import open_to_look, open_to_run
+from graph.home_stores import open_home_database, open_to_look, open_to_run
 from graph.langsmith_client import send_no_texts
 from graph.lap_seal import Sealing
 from graph.masking import learn, masked
@@ -37,7 +37,6 @@ from graph.seal import HmacSeal
 from graph.settings import Settings
 from graph.skills import with_skills
 from graph.stores.artifacts import SqlArtifacts
-from graph.stores.engine import open_database
 from graph.stores.events import SqlEventQueue
 from graph.stores.forgotten import SqlForgotten
 from graph.stores.ledger import SqlLedger
@@ -289,7 +288,6 @@ def open_identity(settings: Settings) -> Identity:
     clock = SystemClock()
     domain = load_domain(settings.domain, settings.home / "domain", clock)
     secret = master_secret(settings)
-    admit = partial(refuse_foreign, settings.domain, secret)
-    database = open_database(settings.database, admit=admit, seal=HmacSeal(secret.keys("seal")))
+    database = open_home_database(settings, settings.domain, secret, HmacSeal(secret.keys("seal")))
     ownership = SqlOwnership(database.everyday, clock)
     return Identity(domain, ownership, clock, None)

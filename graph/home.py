@@ -5,9 +5,14 @@ from pathlib import Path
 
 from graph.master_secret import MasterSecret
 from graph.settings import SettingsError
+from graph.stores.engine import found_version
 from graph.stores.looking import can_be_written
 from graph.stores.marks import SqlMarks
+from graph.stores.schema import SCHEMA_VERSION
+from graph.stores.unavailable import StoreUnavailable
+from graph.stores.url import database_url, spelt
 from graph.written_once import write_once
+from state.canonical import digest
 
 _MARK = "of-domain"
 _DOMAIN, _SECRET = "domain", "secret"
@@ -88,6 +93,41 @@ def refuse_foreign(domain: str | None, secret: MasterSecret | None, marks: Mappi
             "file `secret`); if it is lost for good, delete the row 'secret' of the table expediente_marks: open "
             "approvals are then void"
         )
+
+
+def refuse_put_back(home: Path, target: Path | str) -> None:
+    """Raises StoreUnavailable for a database of an earlier release that this home has opened at a later one.
+
+    Bringing it up to date takes what lies in it as it is, the ledger too; so whoever can write the database could have
+    what he changed sealed anew. The home is not in the database.
+    """
+    found = found_version(target)
+    for later in range((found or SCHEMA_VERSION) + 1, SCHEMA_VERSION + 1):
+        mark = _opened_at(home, target, later)
+        if mark.exists():
+            raise StoreUnavailable(
+                spelt(database_url(target)),
+                f"schema version {found}, and this home has opened it at version {later}",
+                f"version {later}",
+                "look who put it back; where you did, with a backup of the release before, delete the file "
+                f"{mark} first: what lies in the ledger is then taken as it is",
+            )
+
+
+def mark_opened(home: Path, target: Path | str) -> None:
+    """Note outside the database which version it has. Raises SettingsError where the home cannot be written."""
+    try:
+        mark = _opened_at(home, target, SCHEMA_VERSION)
+        if not mark.exists():
+            write_once(mark, f"{spelt(database_url(target))}\n")
+    except OSError as error:
+        raise SettingsError(
+            f"EXPEDIENTE_HOME: got {home} ({error.strerror}); allowed: a folder this user can create and write"
+        ) from None
+
+
+def _opened_at(home: Path, target: Path | str, version: int) -> Path:
+    return home / f"opened-{digest(spelt(database_url(target)))[:12]}-{version}"
 
 
 def _checks(secret: MasterSecret) -> tuple[str, ...]:

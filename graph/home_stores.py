@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from graph.home import claim_database, refuse_foreign, require_writable
+from graph.home import claim_database, mark_opened, refuse_foreign, refuse_put_back, require_writable
 from graph.master_secret import MasterSecret
 from graph.persistence import open_checkpoints_to_look, open_persistence
 from graph.settings import Settings
@@ -73,6 +73,17 @@ def only_to_look(settings: Settings) -> bool:
     return settings.home.is_dir() and not can_be_written(settings.home)
 
 
+def open_home_database(settings: Settings, named: str | None, secret: MasterSecret, seal: Seal) -> Database:
+    """The database of a home, brought up to date where nobody put it back to be so. `named` is the domain's name.
+
+    Raises SettingsError for another domain's or secret's database, StoreUnavailable.
+    """
+    refuse_put_back(settings.home, settings.database)
+    database = open_database(settings.database, admit=partial(refuse_foreign, named, secret), seal=seal)
+    mark_opened(settings.home, settings.database)
+    return database
+
+
 def open_to_look(settings: Settings, named: str | None, secret: MasterSecret, stack: ExitStack) -> HomeStores:
     """Records, ledger, bodies and checkpoints as they are: nothing is made, migrated, ingested or locked.
 
@@ -110,7 +121,7 @@ def open_to_run(
     """
     require_writable(settings.home)
     domain.check_writable()
-    database = open_database(settings.database, admit=partial(refuse_foreign, named, secret), seal=seal)
+    database = open_home_database(settings, named, secret, seal)
     stack.callback(database.close)
     claim_database(SqlMarks(database.everyday), named, secret)
     library = stack.enter_context(open_library())
