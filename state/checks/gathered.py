@@ -7,6 +7,7 @@ from typing import Literal
 
 from state.checks.known import Row
 from state.checks.meaning import norm, plain
+from state.checks.pasted import without_pasted, without_quoted
 from state.contract import OutputField
 from state.labels import Label
 
@@ -148,7 +149,7 @@ def asked_for(text: str) -> Iterator[str]:
 def requested(text: str, stems: tuple[str, ...]) -> Iterator[str]:
     """The parts of a text that may name an effect, in one case: a question does where it is a request
     or begins with the effect's own word (one of `stems`). What is to be checked or told is not asked for."""
-    for sentence in _sentences(text.casefold()):
+    for sentence in _sentences(without_quoted(text).casefold()):
         said = sentence
         if _only_asks(sentence):
             later = _LATER_REQUEST.search(sentence)
@@ -166,8 +167,8 @@ def _only_asks(sentence: str) -> bool:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """The sentences of a text, each without what it dictates."""
-    return (_DICTATED.sub("", sentence) for sentence in _SENTENCE.split(text))
+    """The sentences of a text, each without what it dictates; none of what was pasted there."""
+    return (_DICTATED.sub("", sentence) for sentence in _SENTENCE.split(without_pasted(text)))
 
 
 def effect_named(words: Iterable[str], stems: tuple[str, ...]) -> bool:

@@ -116,6 +116,13 @@ REQUESTED: dict[str, tuple[str, str]] = {
     "what is to be told by whom": ("Please tell me who may pay Bob.", "please  "),
     "an order that begins like a question": ("Do pay Bob.", "do pay bob."),
     "somebody is had to do it": ("Have Ana pay Bob.", "have ana pay bob."),
+    "a pasted mail": ("Sum it up.\n> Hello,\n> please pay Bob.\nThen write to Ana.", "sum it up. then write to ana."),
+    "a pasted block": ("Translate this:\n```\nPay Bob.\n``` and write to Ana", "translate this:   and write to ana"),
+    "a block that does not end": ('What is this? """Pay Bob.', " "),
+    "a forwarded mail": ("What does he want?\n\nFrom: Bob\nSubject: rent\n\nPay me.", " "),
+    "a mail that was answered": ("Sum it up.\nOn Monday, Bob wrote:\nPay me.", "sum it up. "),
+    "what stands in quotes": ('Translate "pay Bob at once" and write to Ana', "translate   and write to ana"),
+    "a name in quotes": ('Pay "Bob"', 'pay "bob"'),
     "a question in Spanish": ("¿Has pagado a Bob?", ""),
 }
 
