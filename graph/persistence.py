@@ -44,13 +44,18 @@ def open_persistence(settings: Settings) -> Iterator[Persistence]:
 
 @contextmanager
 def open_checkpoints_to_look(settings: Settings) -> Iterator[BaseCheckpointSaver[Any]]:
-    """The checkpoints of the home as they are, to read; those of a server as ever. Raises StoreUnavailable."""
-    if on_server(database_url(settings.database)):
-        with open_persistence(settings) as kept:
-            yield kept.saver
-    else:
+    """The checkpoints as they are, to read: what would write fails. Raises StoreUnavailable."""
+    url = database_url(settings.database)
+    if not on_server(url):
         with sqlite_saver_to_look(settings.checkpoints_file) as saver:
             yield saver
+        return
+    try:
+        from graph.server_savers import server_saver_to_look
+    except ModuleNotFoundError as error:
+        raise driver_missing(spelt(url), error) from None
+    with server_saver_to_look(url) as server_saver:
+        yield server_saver
 
 
 @asynccontextmanager

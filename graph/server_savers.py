@@ -6,7 +6,7 @@ Its libraries are the extra `postgres`: whoever imports this file says so where 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -100,6 +100,18 @@ def open_server(url: URL) -> Iterator[tuple[PostgresSaver, PostgresStore]]:
         yield _Saver(pool, serde=checkpoint_serializer()), PostgresStore(pool)
 
 
+@contextmanager
+def server_saver_to_look(url: URL) -> Iterator[PostgresSaver]:
+    """The saver of checkpoints that are only read: what would write fails. Raises StoreUnavailable, SchemaTooNew."""
+    _set_up(url)  # finds its tables there
+    with _Pool(url, configure=_reading) as pool:
+        yield _Saver(pool, serde=checkpoint_serializer())
+
+
+def _reading(connection: _Connection) -> None:
+    connection.execute("SET default_transaction_read_only TO on")
+
+
 @asynccontextmanager
 async def async_server_saver(url: URL) -> AsyncIterator[AsyncPostgresSaver]:
     """The saver for `ainvoke` and `astream`. Raises StoreUnavailable, SchemaTooNew."""
@@ -119,10 +131,11 @@ async def async_server_store(url: URL) -> AsyncIterator[AsyncPostgresStore]:
 class _Pool(ConnectionPool[_Connection]):
     """Says of a connection that fails under the library's hands what our own stores would say: StoreUnavailable."""
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: URL, configure: Callable[[_Connection], None] | None = None) -> None:
         self._where = spelt(url)
         super().__init__(
             kwargs=_arguments(url),
+            configure=configure,
             min_size=1,
             max_size=MAX_CONNECTIONS,
             timeout=WAIT_S,
