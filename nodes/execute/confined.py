@@ -23,7 +23,8 @@ _CLONE_NEWUTS, _CLONE_NEWIPC = 0x04000000, 0x08000000
 _CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every machine
-_EVERY_RIGHT = (13, 14, 15, 15, 16)  # how many bits of file rights the kernel's version of Landlock knows
+_OLDEST = 3  # of Landlock (Linux 6.2): before it a file that may be read, or of this user, can be emptied
+_EVERY_RIGHT = (15, 15, 16)  # from that on, how many bits of file rights the kernel's version knows
 _READ = 1 << 2 | 1 << 3  # files, folders
 _READ_FILE, _WRITE_FILE = 1 << 2, 1 << 1
 _WRITE = _READ | 1 << 1 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8  # write, remove and make files and folders
@@ -82,7 +83,9 @@ def shut_in(readable: list[str], writable: str) -> None:
     """Let no file be read, written or run beyond these."""
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "privileges cannot be given up")
     version = _checked(_libc.syscall(_CREATE_RULESET, None, 0, 1), "no Landlock in this kernel")
-    rights = (1 << _EVERY_RIGHT[min(version, len(_EVERY_RIGHT)) - 1]) - 1
+    if version < _OLDEST:
+        raise Refused(f"Landlock {version} in this kernel lets files be emptied; it takes {_OLDEST}")
+    rights = (1 << _EVERY_RIGHT[min(version - _OLDEST, len(_EVERY_RIGHT) - 1)]) - 1
     ruleset = _checked(_libc.syscall(_CREATE_RULESET, struct.pack("Q", rights), 8, 0), "no rules for files")
     for path in readable:
         _beneath(ruleset, path, _READ, _READ_FILE)

@@ -152,6 +152,7 @@ def test_it_is_killed_at_its_bounds_with_all_that_it_began(text: str, ends: type
     ("spoilt", "by", "says"),
     [
         ("_libc.syscall(_CREATE_RULESET, None, 0, 1)", "-1", "no Landlock in this kernel"),
+        ("_libc.syscall(_CREATE_RULESET, None, 0, 1)", "2", "Landlock 2 in this kernel lets files be emptied"),
         ("_libc.syscall(_RESTRICT_SELF, ruleset, 0)", "-1", "rules for files do not hold"),
         ("name not in _MACHINES", "True", "no rules for calls on"),
         ("_libc.prctl(_PR_SET_SECCOMP, 2, head, 0, 0)", "-1", "no rules for calls"),
