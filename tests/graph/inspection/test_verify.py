@@ -128,6 +128,8 @@ def test_what_was_forgotten_is_a_gap_and_no_more_than_that(start: OpenApp, home:
     assert write(home, "DELETE FROM expediente_artifacts WHERE ref = ?", item_of(app, "ticket").ref) == 1
     assert [fault.what for fault in checked(app).faults] == ["the item ticket"]
     assert write(home, "DELETE FROM expediente_forgotten WHERE kind = 'subject'") == 1
+    assert [fault.what for fault in checked(app).faults] == ["the item ticket"]  # each memory has a mark of its own
+    assert write(home, "DELETE FROM expediente_forgotten WHERE kind = 'memory'") > 0
     assert {"the item ticket", "the item mem-key-created"} <= {fault.what for fault in checked(app).faults}
 
 

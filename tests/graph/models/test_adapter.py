@@ -138,7 +138,7 @@ def test_a_script_plays_in_order_and_its_end_is_no_failure_of_the_model() -> Non
     adapter = ChatModelAdapter(Scripted(lines=[proposing(("look_up", {"id": "A-1"})), asks_back]), "scripted")
     request = Working("Hi").request()
     assert adapter.reply(request).calls == (RawCall(call_id=None, name="look_up", arguments='{"id": "A-1"}'),)
-    assert adapter.reply(request).calls[0].arguments == '{"question": "5 tools?"}'
+    assert adapter.reply(request).calls[0].arguments == '{"question": "6 tools?"}'
     with pytest.raises(ScriptExhausted, match="call 3 of a script with 2 lines"):
         adapter.reply(request)
     with pytest.raises(ScriptExhausted, match="call 3"):
