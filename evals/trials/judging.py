@@ -28,7 +28,8 @@ def judged(
     ended = lives[-1].events[-1].ended if lives[-1].events else None
     if ended is not None:
         told = tuple(event.record for life in lives for event in life.events if event.at == "filed" and event.record)
-        faults += [*_ends(ended, errand, calm), *_acknowledged(ended, told), *_sound(ended)]
+        steps = [step for life in lives for event in life.events if event.ended for step in event.ended.steps]
+        faults += [*_ends(ended, errand, calm, steps), *_acknowledged(ended, told), *_sound(ended)]
         faults += _effects(ended, errand, effects)
     elif not faults:
         faults.append(Fault(kind="no end", found=f"the last worker's last word was {lives[-1].last}"))
@@ -56,13 +57,14 @@ def _held(lives: Sequence[Life], lease_s: float) -> Iterator[Fault]:
             died_at = life.ended_at
 
 
-def _ends(ended: Ended, errand: Errand, calm: Ended) -> Iterator[Fault]:
+def _ends(ended: Ended, errand: Errand, calm: Ended, steps: Sequence[str]) -> Iterator[Fault]:
+    """`steps` are those of every life that came to an end, also of one that was killed right after."""
     # A tool that does not know a call again is not run again where nobody knows: it is for a person to look.
     left_open = errand.forgetful and ended.unknown
     if ended.status != calm.status and not (left_open and ended.status is Status.ESCALATED):
         yield Fault(kind="ends otherwise", found=f"{ended.status} where an undisturbed run is {calm.status}")
     # Whoever asks what became of it, or rejects what is done already, has another last turn.
-    other = _ASKED_AGAIN in ended.steps or any(step.startswith("reject") for step in ended.steps)
+    other = _ASKED_AGAIN in steps or any(step.startswith("reject") for step in steps)
     if not other and not left_open and ended.path != calm.path:
         yield Fault(kind="ends otherwise", found=f"{' → '.join(ended.path)}; undisturbed {' → '.join(calm.path)}")
 

@@ -106,6 +106,11 @@ def test_whoever_asked_what_became_of_it_has_another_last_turn() -> None:
     other = ("gather/look observed", "answer/explain answered")
     assert kinds(ends(path=other)) == {"ends otherwise"}
     assert kinds(ends(path=other, steps=("asked what became of it",))) == set()
+    # Also where the worker that saw it through was killed after its last word, and nothing was left to do.
+    _, ended = ends(path=other, steps=("asked", "reject by over_limit"))
+    _, last = ends(path=other, steps=())
+    assert kinds((last,)) == {"ends otherwise"}
+    assert kinds((ended, last)) == set()
 
 
 @pytest.mark.parametrize(("busy_until", "found"), [(3.4, set()), (4.1, {"lease held"})])
