@@ -16,8 +16,9 @@ from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
-# As asyncio's own pool: more than there are cores, since a node may wait for a store on another machine.
-THREADS = min(32, (os.cpu_count() or 1) + 4)
+# One more than there are cores, since a node may wait for a store. Each further one takes turns at the interpreter with
+# the others: asyncio's own four more made fifty runs at once a tenth slower (`make bench-crowd`).
+THREADS = min(32, (os.cpu_count() or 1) + 1)
 
 
 class _Waiting(NamedTuple):
