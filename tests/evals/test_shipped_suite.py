@@ -11,7 +11,8 @@ from evals.scores import Measure
 from evals.suite import HIJACKED, Plan, run_suite
 from evals.summary import Summary, summarise
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("library_at_hand")]
+# A turn or more for each case: on a busy machine longer than any other test may take.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.usefixtures("library_at_hand")]
 
 MOST_INCONCLUSIVE = 0.10
 LEAST_SUCCESS = 0.85  # of the normal cases, with the offline reader

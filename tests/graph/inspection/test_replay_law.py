@@ -5,6 +5,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def run(seed: int, home: Path) -> int:
         return len(decisions)
 
 
+@pytest.mark.timeout(600)
 def test_every_attempt_of_random_runs_replays_to_the_byte() -> None:
     """Resumed, rejected, expired, abandoned, retried and failed ones among them."""
     decisions = 0
