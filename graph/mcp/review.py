@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import JsonValue
-
 from graph.lock_file import LockUnusable, read_lock
 from graph.mcp.contracts import contract_of, refusal
 from graph.mcp.fault import ServerFault
@@ -14,6 +12,7 @@ from graph.mcp.gateway import Gateway, Listing
 from graph.mcp.reviewed import pin, read_definitions
 from state.checks.hidden import hidden_characters
 from state.checks.injection import injection_signs
+from state.checks.known import leaves
 from state.checks.lookalike import deceptive
 from state.contract import Effect
 from state.domain import Domain
@@ -138,7 +137,7 @@ def approve(domain: Domain, found: ServerSeen, tool: str, version: str, review: 
 
 def signs(definition: Definition, effect: Effect) -> Iterator[str]:
     """What stands in a definition that a person should look at. A review without any is no promise: see injection."""
-    texts = list(_texts(definition.model_dump(mode="json")))
+    texts = [value for value in leaves(definition.model_dump(mode="json")) if isinstance(value, str)]
     if hidden := sum(map(hidden_characters, texts)):
         yield f"{hidden} hidden characters"
     if alike := sum(len(deceptive(text)) for text in texts) - hidden:
@@ -200,16 +199,3 @@ def _state(
             if before != known:
                 return ToolState.CHANGED, broken or "the file of what was reviewed holds another definition"
             return ToolState.READY, ""
-
-
-def _texts(value: JsonValue) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for name, inner in value.items():
-                yield name
-                yield from _texts(inner)
-        case list():
-            for inner in value:
-                yield from _texts(inner)
