@@ -10,7 +10,7 @@ _COORDINATES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
 _RUN = "run_id"  # LangGraph compares it, to tell a run that goes on from a new one
 
 
-class NoSuchCheckpoint(LookupError):
+class NoSuchCheckpoint(RuntimeError):
     """A run, or whoever reads a state, names a checkpoint that its thread does not have: got, allowed, next step."""
 
 

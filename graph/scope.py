@@ -11,14 +11,14 @@ from state.ports import Clock
 from state.run import Principal, Scope
 
 
-class UnknownPrincipal(PermissionError):
+class UnknownPrincipal(RuntimeError):
     """The domain knows nobody of that name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"got principal {name!r}, whom the domain does not know; `agent doctor` lists those it knows")
 
 
-class NotAuthenticated(PermissionError):
+class NotAuthenticated(RuntimeError):
     """Only authenticated users act here, and this run has none."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class BadBound(ValueError):
         )
 
 
-class NotYours(PermissionError):
+class NotYours(RuntimeError):
     """Only the owner speaks on a thread; an approver answers what is pending."""
 
     def __init__(self, thread: str) -> None:

@@ -65,15 +65,15 @@ class DecisionTable(Value):
     rules: tuple[Rule, ...]
 
     def spec(self, kind: DecisionKind, toolset: str) -> DecisionSpec:
-        """The spec of a kind and toolset. Raises LookupError naming the specs there are."""
+        """The spec of a kind and toolset. Raises RuntimeError naming the specs there are."""
         for spec in self.specs:
             if spec.kind is kind and spec.toolset == toolset:
                 return spec
         known = ", ".join(f"{spec.kind}/{spec.toolset}" for spec in self.specs)
-        raise LookupError(f"no decision {kind}/{toolset} in the domain's table; it has: {known}")
+        raise RuntimeError(f"no decision {kind}/{toolset} in the domain's table; it has: {known}")
 
     def decide(self, task: TaskState, max_decisions: int, roles: Sequence[str] = ()) -> Decision:
-        """The next decision for a task state and the principal's roles. Raises LookupError where no row holds."""
+        """The next decision for a task state and the principal's roles. Raises RuntimeError where no row holds."""
         at_bound = task.laps_in_turn >= max_decisions - 1
         for rule in self.rules:
             if rule.roles is not None and not set(rule.roles) & set(roles):
@@ -91,7 +91,7 @@ class DecisionTable(Value):
             spec = self._target(rule, task)
             if spec is not None:
                 return spec.decision(task.next_index, rule.name)
-        raise LookupError(f"no rule of the decision table covers outcome {task.last_outcome}; add a last row for it")
+        raise RuntimeError(f"no rule of the decision table covers outcome {task.last_outcome}; add a last row for it")
 
     def _target(self, rule: Rule, task: TaskState) -> DecisionSpec | None:
         if rule.then == "next_step":

@@ -65,7 +65,7 @@ class Policy(Ruled):
     values: dict[str, int | float | str | bool] = {}
 
 
-class PolicyMissing(LookupError):
+class PolicyMissing(RuntimeError):
     """No policy version is effective at the given time."""
 
 

@@ -245,7 +245,7 @@ class Secrets(Protocol):
     def masked(self, text: str) -> str: ...
 
 
-class ArtifactGone(LookupError):
+class ArtifactGone(RuntimeError):
     """The address names nothing in this tenant's space: erased, or never there."""
 
 
@@ -253,7 +253,7 @@ class NameTaken(ValueError):
     """The public name already stands for another body."""
 
 
-class RecordMissing(LookupError):
+class RecordMissing(RuntimeError):
     """The thread's chain has no such record."""
 
 
@@ -265,5 +265,5 @@ class ClaimRefused(ValueError):
     """The ledger does not do this: another effect's key, an unknown key, or an effect already done."""
 
 
-class SecretMissing(LookupError):
+class SecretMissing(RuntimeError):
     """No credential of that name is set. The text names the variable to set, and no value."""

@@ -76,5 +76,5 @@ class Reranker(Protocol):
         ...
 
 
-class AccessUnknown(PermissionError):
+class AccessUnknown(RuntimeError):
     """Groups are None: the identity is unknown, and nothing was searched (H08)."""

@@ -17,7 +17,7 @@ _REMEMBERED = 1_024
 _AGE = (threads.c.created_at, threads.c.thread)
 
 
-class UnknownThread(LookupError):
+class UnknownThread(RuntimeError):
     """There is no such thread for this principal. The words are the same when it belongs to somebody else."""
 
     def __init__(self, thread: str) -> None:
@@ -28,7 +28,7 @@ class ThreadForgotten(UnknownThread):
     """What was said on the thread was erased. It takes no new turn: nothing of it could be read back."""
 
     def __init__(self, thread: str, at: datetime) -> None:
-        LookupError.__init__(
+        RuntimeError.__init__(
             self,
             f"thread {thread[:MAX_THREAD_CHARS]!r} was forgotten on {at.date().isoformat()}; its records can be shown "
             "and verified, and it takes no new question; start another thread",

@@ -21,7 +21,7 @@ _LOOK_AGAIN_S = 0.05
 SKEW = timedelta(seconds=60)  # how far two machines' clocks may differ before one takes the other's lease for stale
 
 
-class ThreadBusy(Exception):
+class ThreadBusy(RuntimeError):
     """Another run is on this thread. `until` is when its lease ends at the earliest if it was killed."""
 
     def __init__(self, thread: str, until: datetime | None) -> None:
@@ -31,7 +31,7 @@ class ThreadBusy(Exception):
         self.until = until
 
 
-class LeaseLost(Exception):
+class LeaseLost(RuntimeError):
     """This run was suspended for longer than its lease, and another run has started on the thread."""
 
     def __init__(self, thread: str) -> None:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from graph.masking import masked
 
 
-class StoreUnavailable(Exception):
+class StoreUnavailable(RuntimeError):
     """A database cannot be opened, read or written. Nothing was half-written: a statement counts whole or not at all.
 
     `where` names the database (never with its password), `got` what was met, `allowed` what would do,

@@ -11,7 +11,7 @@ from state.ports import Bound
 from state.run import RequestContext, Scope
 
 
-class RateMissing(LookupError):
+class RateMissing(RuntimeError):
     """The policy record has no number for a rate that a contract names."""
 
 

@@ -1,13 +1,24 @@
 """The real dev server as a process, driven through the SDK: the worked example, one approval, forms (U2, H24)."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from langgraph_api.serde import json_dumpb, json_loads  # type: ignore[import-untyped]  # it ships no types
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
 from graph.build import ORDER
+from graph.checkpoint_metadata import NoSuchCheckpoint
+from graph.scope import NotAuthenticated, NotYours
+from graph.stores.ownership import ThreadForgotten
+from graph.stores.run_lock import LeaseLost, ThreadBusy
+from graph.stores.unavailable import StoreUnavailable
+from state.checks.rates import RateMissing
+from state.policy import PolicyMissing
+from state.ports import ArtifactGone, RecordMissing, SecretMissing
+from state.search import AccessUnknown
 from tests.graph.dev_server import DevServer, answering, asked
 
 QUESTION = "Why is my API key not working?"
@@ -69,7 +80,41 @@ def test_another_principals_thread_is_refused(client: SyncLangGraphClient) -> No
     failed: Any = client.runs.wait(
         thread, "expediente", input=asked("What did they ask?"), context=omar, raise_error=False
     )
-    assert "UnknownThread" in str(failed)
+    assert failed["__error__"] == {
+        "error": "UnknownThread",
+        "message": f"there is no thread '{thread}'; check its name, or start one by asking",
+    }
+
+
+def test_somebody_the_domain_does_not_know_is_told_how_to_find_a_name(client: SyncLangGraphClient) -> None:
+    """A server passes on the words of some kinds of error only; of every other a client reads "internal error"."""
+    thread = client.threads.create()["thread_id"]
+    nobody: Any = {"principal": "be@acme"}
+    failed: Any = client.runs.wait(thread, "expediente", input=asked(QUESTION), context=nobody, raise_error=False)
+    assert failed["__error__"]["message"] == (
+        "got principal 'be@acme', whom the domain does not know; `agent doctor` lists those it knows"
+    )
+
+
+def test_a_server_passes_on_the_words_of_every_error_that_ends_a_run() -> None:
+    until = datetime(2026, 1, 1, tzinfo=UTC)
+    for error in (
+        AccessUnknown("no groups"),
+        ArtifactGone("gone"),
+        LeaseLost("T"),
+        NoSuchCheckpoint("no such checkpoint"),
+        NotAuthenticated(),
+        NotYours("T"),
+        PolicyMissing("no policy"),
+        RateMissing("no rate"),
+        RecordMissing("no record"),
+        SecretMissing("no secret"),
+        StoreUnavailable("somewhere", got="nothing", allowed="a store", next_step="look"),
+        ThreadBusy("T", until),
+        ThreadForgotten("T", until),
+    ):
+        told = json_loads(json_dumpb(error))
+        assert told == {"error": type(error).__name__, "message": str(error)}
 
 
 def test_only_a_human_message_is_taken(client: SyncLangGraphClient) -> None:

@@ -10,7 +10,7 @@ from graph.faults import explained
 from graph.inspection.explain import explain
 from graph.inspection.replay import replay
 from graph.inspection.tree import tree
-from state.ports import RecordDamaged
+from state.ports import RecordDamaged, RecordMissing
 from tests.desk import AGENT
 from tests.graph.conftest import on_both_engines
 from tests.graph.inspection.tampering import LOOKS, ON, Tampering
@@ -129,7 +129,7 @@ def test_replay_names_the_items_that_were_changed(tampering: Tampering) -> None:
 def test_a_head_that_names_no_record_is_told_with_what_to_do(tampering: Tampering, head: str) -> None:
     app = tampering.asked(LOOKS, ENDS, question="What of INV-9?")
     app.graph.update_state(ON, {"head": head}, as_node="log")
-    with pytest.raises(LookupError) as refused:
+    with pytest.raises(RecordMissing) as refused:
         app.history("T", as_=AGENT.name)
     fault = explained(refused.value)
     assert fault is not None
