@@ -44,9 +44,10 @@ def _ratio(ratio: Ratio) -> tuple[str, str, str]:
 
 
 def _marks(report: Report) -> Table:
-    table = Table(title=f"In a long thread (the {report.window} decisions before each mark)")
-    times = ("graph ms", "ask ms", "empty ms", "× empty", "processor × empty")
-    for name in ("decision", *times, "checkpoint bytes", "× empty", "task bytes", "messages bytes"):
+    title = f"In a long thread (the {report.window} decisions before each mark; bytes in checkpoints, task, messages)"
+    table = Table(title=title, box=None, padding=(0, 1, 0, 0))  # ten columns in a terminal of eighty
+    times = ("graph ms", "ask ms", "empty ms", "× empty", "CPU × empty")
+    for name in ("decision", *times, "bytes", "× empty", "task", "msgs"):
         table.add_column(name, justify="right")
     for mark in report.marks:
         table.add_row(
