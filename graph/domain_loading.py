@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from traceback import FrameSummary, extract_tb
 
@@ -43,6 +44,11 @@ def load_domain(name: str, folder: Path, clock: Clock) -> Domain:
         raise
     except Exception as error:  # a fork's code may raise anything, and is told where
         raise _broken(name, error) from error
+    if not isinstance(domain, Domain):
+        raise DomainNotLoaded(
+            f"EXPEDIENTE_DOMAIN: got {type(domain).__name__} from {name}.load; allowed: a Domain of state.domain; "
+            "docs/domain.md shows a small one"
+        )
     return domain
 
 
@@ -67,10 +73,10 @@ def _broken(name: str, error: Exception) -> DomainNotLoaded:
 
 def _own(name: str, frames: list[FrameSummary]) -> FrameSummary:
     """The deepest place in the domain's own files; a library that was called there is not the one to mend."""
-    module = sys.modules.get(name)
-    places = [Path(place) for place in getattr(module, "__path__", ())]
-    if module is not None and module.__file__:
-        places.append(Path(module.__file__))
+    spec = find_spec(name)  # what failed while it was imported is no module yet
+    places = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+    if spec is not None and spec.origin:
+        places.append(Path(spec.origin))
     own = [frame for frame in frames if any(Path(frame.filename).is_relative_to(place) for place in places)]
     return (own or frames)[-1]
 

@@ -17,8 +17,9 @@ from graph.inspection.finding import NoSuchDecision
 from graph.lock_file import LockUnusable
 from graph.masking import masked
 from graph.memories import MemoryRefused, MemoryUnknown
+from graph.models.recorded import RecordingUnusable
 from graph.models.registry import ModelNotConfigured
-from graph.scope import NotYours, ThreadNeeded, UnknownPrincipal
+from graph.scope import BadBound, NotAuthenticated, NotYours, ThreadNeeded, UnknownPrincipal
 from graph.settings import SettingsError
 from graph.skill_review import UnknownSkill
 from graph.stores.engine import POOL_WAIT_S
@@ -27,19 +28,23 @@ from graph.stores.run_lock import LeaseLost, ThreadBusy
 from graph.stores.unavailable import StoreUnavailable, sqlite_unavailable
 from graph.tokens import UnknownTokenizer
 from graph.tool_overview import UnknownTool
+from graph.tracing import TracingNotInstalled
 from nodes.pack.strategy import UnknownStrategy
 from nodes.resolve import NotOneHumanMessage
 from retrieval import faults as retrieval
+from state.checks.rates import RateMissing
 from state.domain import DomainUnavailable
 from state.policy import PolicyMissing
-from state.ports import ArtifactGone, ClaimRefused, RecordDamaged, RecordMissing
+from state.ports import ArtifactGone, ClaimRefused, RecordDamaged, RecordMissing, SecretMissing
 from state.request import ModelError
 from state.search import AccessUnknown
 
 # The call was wrong: calling it differently helps.
 _WRONG_USE = (
     UnknownPrincipal,
+    NotAuthenticated,
     NotYours,
+    BadBound,
     ThreadNeeded,
     UnknownThread,
     BadThreadName,
@@ -63,6 +68,7 @@ _NEEDED = (
     retrieval.StoreUnavailable,
     retrieval.EmbedderMismatch,
     retrieval.EmbedderUnavailable,
+    retrieval.RerankerUnavailable,
     retrieval.BrokenDocument,
     retrieval.CorpusMissing,
     retrieval.IngestBusy,
@@ -73,9 +79,13 @@ _NEEDED = (
     UnknownStrategy,
     DomainUnavailable,
     ModelNotConfigured,
+    RecordingUnusable,
+    TracingNotInstalled,
     ModelError,
     UnknownTokenizer,
     PolicyMissing,
+    RateMissing,
+    SecretMissing,
     ThreadBusy,
     LeaseLost,
     RecordDamaged,

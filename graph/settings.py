@@ -1,5 +1,7 @@
 """The settings: the one place that reads the environment. Variables are EXPEDIENTE_…, also from `.env`."""
 
+import re
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -17,6 +19,9 @@ from state.spending import Price
 _PREFIX = "EXPEDIENTE_"
 TOOL_SECRET = f"{_PREFIX}TOOL_SECRET_"
 MIN_SECRET_CHARS = 32
+_NEAR = 0.8  # how like a setting's name another one is, from 0 to 1, before it is taken for a slip
+_TESTS_OWN = ("test_database_url",)  # like a setting's name, and read where tests and measurements are run
+_NO_JSON = re.compile(r'parsing value for field "(\w+)"')  # as pydantic-settings words it
 MIN_TOOL_SECRET_CHARS = 8  # a shorter one could not be masked: it stands in ordinary words too
 
 
@@ -119,9 +124,10 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Beside the usual sources, in both of them, the credentials of tools."""
+        """Beside the usual sources, in both of them, the credentials of tools; a name that is misspelt in one of them
+        is refused."""
         both = (dotenv_settings, env_settings)
-        return init_settings, _ToolSecrets(settings_cls, both), env_settings, dotenv_settings
+        return init_settings, _Misspelt(settings_cls, both), _ToolSecrets(settings_cls, both), *reversed(both)
 
     @property
     def all_secrets(self) -> dict[str, SecretStr]:
@@ -140,6 +146,11 @@ class Settings(BaseSettings):
         except ValidationError as error:
             raise SettingsError(_explained(error, cls)) from None
         except (SourceError, OSError, UnicodeDecodeError) as error:
+            if isinstance(error, SourceError) and (field := _NO_JSON.search(str(error))):
+                raise SettingsError(
+                    f"{_PREFIX}{field[1].upper()}: got text that is no JSON; allowed: JSON, as .env.example shows it; "
+                    "correct it in the environment or in .env"
+                ) from None
             reason = error.strerror if isinstance(error, OSError) else _first_line(error)
             raise SettingsError(f"the settings cannot be read: got {reason}; correct the environment or .env") from None
 
@@ -184,8 +195,8 @@ class Settings(BaseSettings):
         return self.home
 
 
-class _ToolSecrets(PydanticBaseSettingsSource):
-    """One variable for each credential: its name is the rest of the variable's, in small letters."""
+class _Named(PydanticBaseSettingsSource):
+    """What the variables' own names say, in `.env` and over it in the environment; an empty variable is not set."""
 
     def __init__(self, settings: type[BaseSettings], sources: tuple[PydanticBaseSettingsSource, ...]) -> None:
         super().__init__(settings)
@@ -195,18 +206,40 @@ class _ToolSecrets(PydanticBaseSettingsSource):
         """Not asked: the whole is made below."""
         return None, field_name, False
 
+    def variables(self, start: str) -> dict[str, str]:
+        """The values of the variables that begin so, by the rest of their names, in small letters."""
+        return {
+            name.casefold().removeprefix(start.casefold()): value
+            for source in self._sources
+            if isinstance(source, EnvSettingsSource)
+            for name, value in source.env_vars.items()
+            if name.casefold().startswith(start.casefold()) and value
+        }
+
+
+class _ToolSecrets(_Named):
+    """One variable for each credential."""
+
     def __call__(self) -> dict[str, Any]:
-        """The credentials of `.env`, and over them those of the environment; empty ones are none."""
-        found: dict[str, str] = {}
-        for source in self._sources:
-            if isinstance(source, EnvSettingsSource):
-                start = TOOL_SECRET.casefold()
-                found |= {
-                    name.casefold().removeprefix(start): value
-                    for name, value in source.env_vars.items()
-                    if name.casefold().startswith(start) and value
-                }
+        """The credentials."""
+        found = self.variables(TOOL_SECRET)
         return {"tool_secrets": found} if found else {}
+
+
+class _Misspelt(_Named):
+    """No setting: a name close to a setting's would be passed over without a word, and the setting not be set."""
+
+    def __call__(self) -> dict[str, Any]:
+        """Nothing. Raises SettingsError."""
+        known = self.settings_cls.model_fields
+        for name in self.variables(_PREFIX):
+            near = get_close_matches(name, known, n=1, cutoff=_NEAR)
+            if near and name not in (*known, *_TESTS_OWN) and not f"{_PREFIX}{name.upper()}".startswith(TOOL_SECRET):
+                raise SettingsError(
+                    f"got {_PREFIX}{name.upper()}, which nothing reads; did you mean {_PREFIX}{near[0].upper()}? "
+                    "Correct the name in the environment or in .env, or remove it"
+                )
+        return {}
 
 
 def _first_line(error: Exception) -> str:
@@ -221,9 +254,10 @@ def _explained(error: ValidationError, settings: type[Settings]) -> str:
         if not problem["loc"]:
             lines.append(message)
             continue
-        name = str(problem["loc"][0])
+        name, *within = (str(part) for part in problem["loc"])
         field = settings.model_fields.get(name)
         secret = field is None or "SecretStr" in str(field.annotation)
         got = "a value that is not shown" if secret else repr(problem["input"])
-        lines.append(f"{_PREFIX}{name.upper()}: got {got}; allowed: {message[:1].lower()}{message[1:]}")
+        at = f" ({'.'.join(within)})" if within else ""
+        lines.append(f"{_PREFIX}{name.upper()}{at}: got {got}; allowed: {message[:1].lower()}{message[1:]}")
     return "; ".join(lines) + "; correct it in the environment or in .env"

@@ -63,7 +63,7 @@ def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
             "SECRET: got a value that is not shown; allowed: should have at least 32 characters",
         ),
         ("PREVIOUS_SECRETS", '["demo-cred"]', "EXPEDIENTE_PREVIOUS_SECRETS: got a value that is not shown"),
-        ("PREVIOUS_SECRETS", "demo-cred", "previous_secrets"),
+        ("PREVIOUS_SECRETS", "demo-cred", "got text that is no JSON; allowed: JSON, as .env.example shows it"),
     ],
 )
 def test_a_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str) -> None:
@@ -111,3 +111,42 @@ def test_a_home_that_cannot_be(tmp_path: Path) -> None:
     for home in (tmp_path / "file", tmp_path / "file" / "home"):
         with pytest.raises(SettingsError, match=r"EXPEDIENTE_HOME: got .*file"):
             Settings.load(home=home).make_home()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("OPENAI_MODLE", "OPENAI_MODEL"), ("AUTHKEY", "AUTH_KEY"), ("DEV_PRINCIPLE", "DEV_PRINCIPAL")],
+)
+@pytest.mark.parametrize("in_file", [True, False])
+def test_a_misspelt_name_is_refused_since_its_setting_would_not_be_set(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, meant: str, in_file: bool
+) -> None:
+    if in_file:
+        (tmp_path / ".env").write_text(f"EXPEDIENTE_{name}=x\n")
+    else:
+        monkeypatch.setenv(f"EXPEDIENTE_{name}", "x")
+    with pytest.raises(SettingsError) as refused:
+        Settings.load()
+    assert str(refused.value) == (
+        f"got EXPEDIENTE_{name}, which nothing reads; did you mean EXPEDIENTE_{meant}? "
+        "Correct the name in the environment or in .env, or remove it"
+    )
+
+
+def test_names_that_others_read_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DATA", "TEST_DATABASE_URL", "WHEELS", "MODEL_SERVER", "EVERY_MOMENT", "TOOL_SECRET_SECRETS"):
+        monkeypatch.setenv(f"EXPEDIENTE_{name}", "something long")
+    Settings.load()
+
+
+def test_prices_that_are_no_json_and_prices_that_lack_one_are_told_by_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPEDIENTE_MODEL_PRICES", "{tiny}")
+    with pytest.raises(SettingsError, match="EXPEDIENTE_MODEL_PRICES: got text that is no JSON; allowed: JSON, as"):
+        Settings.load()
+    monkeypatch.setenv("EXPEDIENTE_MODEL_PRICES", '{"tiny": {"input": 2.5, "outputs": 10}}')
+    with pytest.raises(SettingsError) as refused:
+        Settings.load()
+    assert "EXPEDIENTE_MODEL_PRICES (tiny.output): got" in str(refused.value)
+    assert "EXPEDIENTE_MODEL_PRICES (tiny.outputs): got 10; allowed: extra inputs are not permitted" in str(
+        refused.value
+    )
