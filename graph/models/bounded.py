@@ -1,36 +1,43 @@
 """A bound on what a model server may send: so many bytes, in so much time, uncompressed.
 
-A client's timeout is for each read. A server that sends a byte a second never meets it, and one that never stops
-sending fills the memory.
+A server that never stops sending fills the memory.
 """
 
 import math
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
 import httpx2
 
+from graph.models.deadline import TOO_LONG, Deadline, begin, begin_async, of_response
 from graph.models.failures import ReplyTooLarge
 
 MOST_BYTES = 8_000_000  # some two million tokens
 
 
 class _Measure:
-    """How much came, and how long it took."""
+    """How much came, and whether it came in time."""
 
-    def __init__(self, most_s: float, refused: Callable[[], None] = lambda: None) -> None:
-        self._deadline, self._refused = time.monotonic() + most_s, refused
+    def __init__(self, deadline: Deadline | None, refused: Callable[[], None] = lambda: None) -> None:
+        self._deadline, self._refused = deadline, refused
         self._size = 0
 
     def add(self, chunk: bytes) -> bytes:
-        """The chunk. Raises ReplyTooLarge, httpx2.ReadTimeout."""
+        """The chunk. Raises ReplyTooLarge."""
         self._size += len(chunk)
         if self._size > MOST_BYTES:
             self._refused()
             raise ReplyTooLarge
-        if time.monotonic() > self._deadline:
-            raise httpx2.ReadTimeout("the reply took too long as a whole")
         return chunk
+
+    def ended(self) -> None:
+        """Nothing more comes. Raises httpx2.ReadTimeout where that is since the connection was cut."""
+        if self._deadline is not None and self._deadline.passed:
+            raise httpx2.ReadTimeout(TOO_LONG)
+
+    def close(self) -> None:
+        """Nothing more is read."""
+        if self._deadline is not None:
+            self._deadline.stop()
 
 
 class _Stream(httpx2.SyncByteStream):
@@ -40,8 +47,10 @@ class _Stream(httpx2.SyncByteStream):
     def __iter__(self) -> Iterator[bytes]:
         for chunk in self._inner:
             yield self._measure.add(chunk)
+        self._measure.ended()
 
     def close(self) -> None:
+        self._measure.close()
         self._inner.close()
 
 
@@ -52,8 +61,10 @@ class _AsyncStream(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._inner:
             yield self._measure.add(chunk)
+        self._measure.ended()
 
     async def aclose(self) -> None:
+        self._measure.close()
         await self._inner.aclose()
 
 
@@ -66,12 +77,17 @@ _HEADERS = {"Accept-Encoding": "identity"}
 def bounded_client(timeout_s: float) -> httpx2.Client:
     """A client whose replies are bounded in size and in whole time. Proxies of the environment hold, as elsewhere."""
 
-    def bound(response: httpx2.Response) -> None:
-        _refuse_packed(response)
-        if isinstance(response.stream, httpx2.SyncByteStream):
-            response.stream = _Stream(response.stream, _Measure(timeout_s))
+    def begun(request: httpx2.Request) -> None:
+        begin(request, timeout_s)
 
-    return httpx2.Client(timeout=timeout_s, limits=_LIMITS, headers=_HEADERS, event_hooks={"response": [bound]})
+    def bound(response: httpx2.Response) -> None:
+        if isinstance(response.stream, httpx2.SyncByteStream):
+            response.stream = _Stream(response.stream, _Measure(of_response(response)))
+        _refuse_packed(response)
+
+    return httpx2.Client(
+        timeout=timeout_s, limits=_LIMITS, headers=_HEADERS, event_hooks={"request": [begun], "response": [bound]}
+    )
 
 
 def bounded_async_client(
@@ -86,13 +102,20 @@ def bounded_async_client(
     whole_s = timeout_s if whole_s is None else whole_s
     reading = httpx2.Timeout(timeout_s, read=None) if math.isinf(whole_s) else httpx2.Timeout(timeout_s)
 
+    async def begun(request: httpx2.Request) -> None:
+        if not math.isinf(whole_s):
+            begin_async(request, whole_s)
+
     async def bound(response: httpx2.Response) -> None:
-        _refuse_packed(response)
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _AsyncStream(response.stream, _Measure(whole_s, refused))
+            response.stream = _AsyncStream(response.stream, _Measure(of_response(response), refused))
+        _refuse_packed(response)
 
     return httpx2.AsyncClient(
-        timeout=reading, limits=_LIMITS, headers={**(headers or {}), **_HEADERS}, event_hooks={"response": [bound]}
+        timeout=reading,
+        limits=_LIMITS,
+        headers={**(headers or {}), **_HEADERS},
+        event_hooks={"request": [begun], "response": [bound]},
     )
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import httpx2
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
@@ -14,6 +15,12 @@ from state.request import Message, ReplyForm, Request
 # Written where a server of one's own asks for no key: without one, the client would take a key from the environment.
 NO_KEY = "none"
 _SCHEMA_NAME = "proposal"
+# What a request needs. The client adds what it finds in the environment, an organisation, a project or any header, and
+# what machine this is. The last one says nothing: the client reads it back where the reply comes in.
+_SENT = {
+    *("host", "connection", "accept", "accept-encoding", "authorization", "user-agent"),
+    *("content-type", "content-length", "transfer-encoding", "x-stainless-raw-response"),
+}
 
 
 class OpenAIWriting:
@@ -84,6 +91,9 @@ def openai_model(
     each call is an attempt that the record shows."""
     key = api_key if api_key is not None and api_key.get_secret_value() else SecretStr(NO_KEY)
     chosen = profile_of(profile, base_url)
+    client, async_client = bounded_client(timeout_s), bounded_async_client(timeout_s)
+    client.event_hooks["request"].append(_plain)
+    async_client.event_hooks["request"].append(_aplain)
     chat = ChatOpenAI(
         model_name=model,
         openai_api_key=key,
@@ -91,11 +101,24 @@ def openai_model(
         request_timeout=timeout_s,
         max_retries=0,
         use_responses_api=chosen.api == "responses",
-        http_client=bounded_client(timeout_s),
-        http_async_client=bounded_async_client(timeout_s),
+        http_client=client,
+        http_async_client=async_client,
+        # Else read from the environment, where whatever else runs here has put them.
+        openai_proxy=None,
+        http_socket_options=(),
+        output_version="responses/v1",
         # Nothing may be shown before it is validated, so that there is nothing to stream.
         disable_streaming=True,
     )
     return ChatModelAdapter(
         chat, f"openai:{model}", secrets=() if api_key is None else (api_key,), writing=OpenAIWriting(chosen)
     )
+
+
+def _plain(request: httpx2.Request) -> None:
+    for name in set(request.headers.keys()) - _SENT:
+        del request.headers[name]
+
+
+async def _aplain(request: httpx2.Request) -> None:
+    _plain(request)

@@ -16,7 +16,8 @@ class Answer:
 
     `drip_s` is the pause after each byte, `promised` a length that is told in place of the true one, `endless` repeats
     the body until the client goes away, `chunks` are sent as they are in place of a chunked body, `hangs_up` closes the
-    connection without a word.
+    connection without a word. `wire` is sent in place of a whole answer, head and all: the first bytes once, the second
+    ones again and again.
     """
 
     body: Mapping[str, Any] | str
@@ -29,6 +30,7 @@ class Answer:
     endless: bool = False
     chunks: bytes | None = None
     hangs_up: bool = False
+    wire: tuple[bytes, bytes] | None = None
 
     def with_headers(self, headers: Mapping[str, str]) -> "Answer":
         """The same answer with these headers."""
@@ -86,6 +88,12 @@ def serving(answer: Answer | Callable[[int], Answer]) -> Iterator[Stub]:
         def _send(self, given: Answer) -> None:
             self.close_connection = True
             if given.hangs_up:
+                return
+            if given.wire is not None:
+                once, again = given.wire
+                self.wfile.write(once)
+                while not stopping.wait(0.05):
+                    self.wfile.write(again)
                 return
             body = (given.body if isinstance(given.body, str) else json.dumps(given.body)).encode()
             self._date = given.headers.get("Date")

@@ -229,6 +229,38 @@ def test_a_slow_server_is_given_up(ask: Way) -> None:
     assert time.monotonic() - started < 10
 
 
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+NEVER_DONE = {
+    "a head": (b"HTTP/1.1 200 OK\r\nX-A: ", b"a"),
+    "heads before the head": (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+    "a body": (HEAD + b"Content-Length: 9999\r\n\r\n", b" "),
+    "a body of no length": (HEAD + b"\r\n{}", b" "),
+    "a chunk's extension": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n2;", b"a"),
+    "what follows the chunks": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n", b"X-T: a\r\n"),
+    "the body of an error": (b"HTTP/1.1 500 No\r\nContent-Length: 9999\r\n\r\n", b" "),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("part", NEVER_DONE)
+def test_no_part_of_a_reply_may_take_longer_than_the_whole(part: str, ask: Way) -> None:
+    with serving(Answer({}, wire=NEVER_DONE[part])) as stub:
+        started = time.monotonic()
+        error = failed(ask, model(stub.url, timeout_s=0.5))
+    assert error.outcome.name == "unreachable"
+    assert "OpenAITimeoutError" in error.outcome.detail
+    assert time.monotonic() - started < 10
+
+
+@BOTH
+def test_a_redirect_takes_the_request_nowhere(ask: Way) -> None:
+    with serving(completion({"content": "hi"})) as elsewhere:
+        moved = Answer({}, 307).with_headers({"Location": f"{elsewhere.url}/chat/completions"})
+        with serving(moved) as stub:
+            assert failed(ask, model(stub.url)).outcome.name == "model_error"
+    assert elsewhere.asked == []
+
+
 @BOTH
 def test_a_refused_connection_names_the_address_setting(ask: Way) -> None:
     with socket.socket() as free:
@@ -242,9 +274,16 @@ def test_a_refused_connection_names_the_address_setting(ask: Way) -> None:
 def test_the_environment_supplies_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-from-the-environment")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-from-the-environment")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project-from-the-environment")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Tenant: from-the-environment")
     with serving(completion({"content": "hi"})) as stub:
-        openai_model("small", base_url=stub.url).reply(a_request())
-    assert "sk-from-the-environment" not in stub.headers[0].get("authorization", "")
+        adapter = openai_model("small", base_url=stub.url)
+        adapter.reply(a_request())
+        asyncio.run(adapter.areply(a_request()))
+    assert len(stub.headers) == 2
+    assert "from-the-environment" not in str(stub.headers)
 
 
 def test_the_key_is_in_no_text_of_the_adapter() -> None:
