@@ -20,14 +20,15 @@ class PolicyMeter:
         return None if passed is None else passed.policy_key
 
     def settled(self, call: str, scope: Scope, request: RequestContext, tokens: int, cost: float | None) -> None:
-        """Give back so much of it: a second entry, since the first one stays what was taken."""
+        """Give back so much of it, or take as much more as it used after all: a second entry, since the first one stays
+        what was taken."""
         back = [
             bound.model_copy(update={"amount": -bound.amount})
             for bound in self._bounds(scope, request, tokens, cost)
             if bound.amount
         ]
         if back:
-            self._quotas.take(f"{call}/back", back, request.now)
+            self._quotas.enter(f"{call}/back", back, request.now)
 
     def _bounds(self, scope: Scope, request: RequestContext, tokens: int, cost: float | None) -> tuple[Bound, ...]:
         return effective(self._policies, request.now).model_limits.bounds(scope, request, tokens, cost)

@@ -219,11 +219,14 @@ class Connectors(Protocol):
 
 class Quotas(Protocol):
     """What calls took of their bounds, kept in the store (X8). `take` takes of all bounds or of none, and names the one
-    that would be exceeded; the same call takes once."""
+    that would be exceeded; the same call takes once. `enter` writes down what was used after all, or was
+    not, whatever is left."""
 
     def used(self, bound: Bound) -> float: ...
 
     def take(self, call: str, bounds: Sequence[Bound], at: datetime) -> Bound | None: ...
+
+    def enter(self, call: str, bounds: Sequence[Bound], at: datetime) -> None: ...
 
 
 class Seal(Protocol):

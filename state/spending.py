@@ -20,6 +20,7 @@ PER_MESSAGE = 4
 PER_TOOL = 8
 PER_REPLY = 3
 _MILLION = Decimal(1_000_000)
+_MOST_PRICE = 10**9  # so that a cost is a number that JSON carries
 
 
 def count_request(request: Request, tokens: TokenCounter) -> int:
@@ -36,9 +37,9 @@ def count_request(request: Request, tokens: TokenCounter) -> int:
 class Price(Value):
     """What a model's tokens cost, per million, in the user's currency. Cached ones cost like others unless told."""
 
-    input: Decimal = Field(ge=0)
-    output: Decimal = Field(ge=0)
-    cached: Decimal | None = Field(default=None, ge=0)
+    input: Decimal = Field(ge=0, le=_MOST_PRICE)
+    output: Decimal = Field(ge=0, le=_MOST_PRICE)
+    cached: Decimal | None = Field(default=None, ge=0, le=_MOST_PRICE)
 
     def cost(self, usage: Usage) -> float | None:
         """The cost of a call as it was reported; null where input or output were not."""

@@ -213,6 +213,10 @@ class FakeQuotas:
             self.taken.setdefault((bound.name, call), (at, bound.amount))
         return None
 
+    def enter(self, call: str, bounds: Sequence[Bound], at: datetime) -> None:
+        for bound in bounds:
+            self.taken.setdefault((bound.name, call), (at, bound.amount))
+
     def _used(self, bound: Bound, call: str) -> float:
         return sum(
             amount

@@ -47,6 +47,13 @@ class SqlQuotas:
                 connection.execute(self._take, row)
         return None
 
+    def enter(self, call: str, bounds: Sequence[Bound], at: datetime) -> None:
+        """Enter a call's amounts, whatever is left: what was used is used. The same call enters once."""
+        with self._engine.connect() as connection, transaction(connection):
+            for bound in sorted(bounds, key=lambda bound: bound.name):
+                row = {"bound": bound.name, "call": call, "at": at, "amount": bound.amount}
+                connection.execute(self._take, row)
+
     def _used(self, connection: Connection, bound: Bound, call: str) -> float:
         keys = {"of_bound": bound.name, "of_call": call}
         if bound.since is None:

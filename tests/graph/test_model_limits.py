@@ -84,6 +84,17 @@ def test_a_day_of_a_tenant_is_counted_by_what_was_reported(start: OpenApp, home:
     assert story(app.ask(QUESTION, as_="ana@acme")) == ["proposal"]
 
 
+def test_what_a_server_reports_beyond_the_limit_counts(start: OpenApp, home: Path, stub: Stub) -> None:
+    """A thinking model may use more than it was given: what was used is used, and the next call is not made."""
+    day = 2 * most_of_one(start, home, stub)
+    over = {"prompt_tokens": 1_000, "completion_tokens": 10 * day, "total_tokens": 1_000 + 10 * day}
+    handing_over = {"tool_calls": [tool_call("escalate", '{"reason": "A person has to look."}')]}
+    with serving(completion(handing_over, "tool_calls", usage=over)) as greedy:
+        app = limited(start, home, greedy, tenant_tokens_per_day=day)
+        assert [story(app.ask(QUESTION, as_="ana@acme")) for _ in range(2)] == [["proposal"], ["limit_reached"]]
+        assert len(greedy.asked) == 1
+
+
 def test_runs_at_once_share_what_their_tenant_has_left(start: OpenApp, home: Path, stub: Stub) -> None:
     """What a call can use at most is taken before it, in one transaction: two apps on one database take it once."""
     day = most_of_one(start, home, stub)

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from graph.tokens import EncodingCounter
 from state.request import Usage
@@ -91,3 +92,10 @@ def test_limits_bound_turns_and_days_and_nothing_unless_they_are_set() -> None:
         "turn_tokens",
         "tenant_tokens_per_day",
     ]
+
+
+@pytest.mark.parametrize("price", ["1e400", "-1", "NaN", "Infinity"])
+def test_a_price_is_a_number_that_a_cost_can_be_made_of(price: str) -> None:
+    for field in ("input", "output", "cached"):
+        with pytest.raises(ValidationError):
+            Price.model_validate({"input": "1", "output": "1", field: price})

@@ -53,6 +53,16 @@ def test_costs_add_up(quotas: Quotas) -> None:
     assert [quotas.take(f"c{n}", [costly], NOW) is None for n in range(3)] == [True, True, False]
 
 
+def test_what_was_used_after_all_is_entered_beyond_the_bound(quotas: Quotas) -> None:
+    assert quotas.take("c1", [bound()], NOW) is None
+    for _ in range(2):
+        quotas.enter("c1/back", [bound(amount=5)], NOW)
+    assert quotas.used(bound()) == 6
+    quotas.enter("c2/back", [bound(amount=-1)], NOW)
+    assert quotas.used(bound()) == 5
+    assert quotas.take("c2", [bound()], NOW) == bound()
+
+
 def test_calls_at_once_do_not_share_the_rest(database: Database) -> None:
     quotas = SqlQuotas(database.everyday)
     both = [bound("a", most=5), bound("b", most=50)]
