@@ -68,14 +68,34 @@ class RawCall(Value):
     name: str
     arguments: str
 
+    @field_validator("call_id", "name")
+    @classmethod
+    def _readable(cls, text: str | None) -> str | None:
+        return None if text is None else text.encode(errors="replace").decode()
+
+    @field_validator("arguments")
+    @classmethod
+    def _carried(cls, text: str) -> str:
+        # Half a character as JSON writes it: the arguments mean the same, and a recording can hold them.
+        return text.encode(errors="backslashreplace").decode()
+
+
+_MOST_TOKENS = 10**12  # in one call; more is no count, and no store has to carry it
+
 
 class Usage(Value):
-    """Tokens as the provider reported them; null where it reported nothing, never 0."""
+    """Tokens as the provider reported them; null where it reported nothing, or what is no count, never 0."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _count(cls, reported: object) -> int | None:
+        # A negative count would be given back to the limits of the tenant.
+        return reported if type(reported) is int and 0 <= reported <= _MOST_TOKENS else None
 
 
 class Reply(Value):

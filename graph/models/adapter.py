@@ -19,8 +19,10 @@ from langchain_core.runnables.config import set_config_context
 from langsmith import tracing_context
 from pydantic import JsonValue, SecretStr
 
-from graph.models.failures import failure
+from graph.masking import masked as said
+from graph.models.failures import failure, masked
 from graph.models.scripted import ScriptExhausted
+from state.checks.hidden import visible
 from state.request import RawCall, Reply, Request, ToolSpec, Usage
 
 # LangGraph forwards the tokens of every model call to its stream, except of calls with this tag: nothing that was
@@ -44,6 +46,7 @@ _FINISH: Mapping[str, str] = {
     "refusal": "refused",
     "completed": "stop",
 }
+_LONGEST_NAME = 128  # characters of a model's name
 _INCOMPLETE: Mapping[str, str] = {"max_output_tokens": "length", "content_filter": "refused"}
 
 
@@ -106,7 +109,7 @@ class ChatModelAdapter:
             bound, messages, settings = self._bound(request), *self._written(request)
             with _apart() as context:
                 message = context.run(_invoked, bound, messages, settings)
-            return _reply(message, self._name)
+            return _reply(message, self._name, self._secrets)
         except ScriptExhausted:
             raise  # the mistake of whoever wrote the script: no record may file it as a failure of the model
         except Exception as error:  # noqa: BLE001  # the port's law: whatever a provider raises becomes a ModelError
@@ -120,7 +123,7 @@ class ChatModelAdapter:
             bound, messages, settings = self._bound(request), *self._written(request)
             with _apart() as context:
                 message = await asyncio.create_task(_ainvoked(bound, messages, settings), context=context)
-            return _reply(message, self._name)
+            return _reply(message, self._name, self._secrets)
         except ScriptExhausted:
             raise  # as above
         except Exception as error:  # noqa: BLE001  # as above
@@ -157,7 +160,7 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
     return {"type": "function", "function": spec.model_dump(mode="json")}
 
 
-def _reply(message: AIMessage, name: str) -> Reply:
+def _reply(message: AIMessage, name: str, secrets: Sequence[SecretStr]) -> Reply:
     reported = message.response_metadata.get("model_name") or message.response_metadata.get("model")
     return Reply.model_validate(
         {
@@ -165,9 +168,16 @@ def _reply(message: AIMessage, name: str) -> Reply:
             "calls": _calls(message),
             "finish_reason": _finish_reason(message),
             "usage": _usage(message),
-            "model": str(reported or name),
+            "model": _told_name(str(reported or name), secrets),
         }
     )
+
+
+def _told_name(reported: str, secrets: Sequence[SecretStr]) -> str:
+    """A model's name for records, traces and the screen: the server may have written anything, the key it was sent
+    too. Cut after it is masked, else half a key would stay."""
+    seen = said(masked(visible(reported), secrets))
+    return seen if len(seen) <= _LONGEST_NAME else f"{seen[:_LONGEST_NAME]}..."
 
 
 def _calls(message: AIMessage) -> tuple[RawCall, ...]:
@@ -205,9 +215,14 @@ def _usage(message: AIMessage) -> Usage:
     return Usage(
         input_tokens=_count(reported["input_tokens"], raw, "prompt_tokens"),
         output_tokens=_count(reported["output_tokens"], raw, "completion_tokens"),
-        cached_tokens=reported.get("input_token_details", {}).get("cache_read"),
-        reasoning_tokens=reported.get("output_token_details", {}).get("reasoning"),
+        cached_tokens=_detail(reported.get("input_token_details", {}), "cache_read"),
+        reasoning_tokens=_detail(reported.get("output_token_details", {}), "reasoning"),
     )
+
+
+def _detail(details: Mapping[str, Any], name: str) -> int | None:
+    """A count by its name, before which LangChain writes the service tier where the server reports one."""
+    return next((count for key, count in details.items() if key == name or key.endswith(f"_{name}")), None)
 
 
 def _count(filled: int, raw: JsonValue, name: str) -> int | None:

@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Literal, Protocol, runtime_checkable
 
 from langchain_core import exceptions as core
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from graph.masking import masked as said
 from state.request import AttemptOutcome, ModelError
@@ -66,6 +66,8 @@ def masked(text: str, secrets: Sequence[SecretStr]) -> str:
 
 def failure(error: Exception, secrets: Sequence[SecretStr] = ()) -> ModelError:
     """The ModelError of a provider's exception: its kind, what to do next, status and codes; no key, no prompt."""
+    if _of_arguments(error):
+        return ModelError(AttemptOutcome(name="wrong_schema", detail="a call's arguments are not an object"))
     source = _answered(error)
     status = source.status_code if isinstance(source, _HasStatus) else None
     # The codes of a provider's exception are whatever its server sent; only short identifiers are codes.
@@ -83,6 +85,14 @@ def failure(error: Exception, secrets: Sequence[SecretStr] = ()) -> ModelError:
     outcome = AttemptOutcome(name=name, detail=f"{what} ({masked(facts, secrets)}); {next_step}")
     passing = (name in _PASSING and not set(codes) & _SPENT) or (name == "model_error" and (status or 0) >= 500)
     return ModelError(outcome, passing=passing, retry_after_s=after_s)
+
+
+def _of_arguments(error: Exception) -> bool:
+    """Whether LangChain could make no message of a reply since the arguments of a call are no object: the model's
+    mistake, which it can do better when it is told."""
+    return isinstance(error, ValidationError) and any(
+        fault["loc"][:1] == ("tool_calls",) and fault["loc"][-1] == "args" for fault in error.errors()
+    )
 
 
 @runtime_checkable

@@ -12,6 +12,7 @@ from typing import Self
 
 from pydantic import ValidationError, model_validator
 
+from graph.masking import masked
 from state.ports import Model
 from state.render import prefix_hash
 from state.request import AttemptOutcome, ModelError, Reply, Request
@@ -23,11 +24,13 @@ class RecordingUnusable(ValueError):
 
 
 class Line(Value):
-    """One call: what it was asked by, and either the reply or the failure."""
+    """One call: what it was asked by, and either the reply, or the failure and whether and when it passes."""
 
     prefix: str
     reply: Reply | None = None
     failed: AttemptOutcome | None = None
+    passing: bool = False
+    retry_after_s: float | None = None
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -57,9 +60,9 @@ class RecordingModel:
         try:
             reply = self._model.reply(request)
         except ModelError as error:
-            self._write(Line(prefix=prefix_hash(request), failed=error.outcome))
+            self._write(_failed(request, error))
             raise
-        self._write(Line(prefix=prefix_hash(request), reply=reply))
+        self._write(Line(prefix=prefix_hash(request), reply=_shown(reply)))
         return reply
 
     async def areply(self, request: Request) -> Reply:
@@ -67,9 +70,9 @@ class RecordingModel:
         try:
             reply = await self._model.areply(request)
         except ModelError as error:
-            self._write(Line(prefix=prefix_hash(request), failed=error.outcome))
+            self._write(_failed(request, error))
             raise
-        self._write(Line(prefix=prefix_hash(request), reply=reply))
+        self._write(Line(prefix=prefix_hash(request), reply=_shown(reply)))
         return reply
 
     def _write(self, line: Line) -> None:
@@ -98,7 +101,8 @@ class ReplayModel:
         if line.prefix != prefix_hash(request):
             raise _unfit(f"call {number + 1} was recorded under other instructions or tools")
         if line.reply is None:
-            raise ModelError(line.failed or AttemptOutcome(name="model_error"))
+            failed = line.failed or AttemptOutcome(name="model_error")
+            raise ModelError(failed, passing=line.passing, retry_after_s=line.retry_after_s)
         return line.reply
 
     async def areply(self, request: Request) -> Reply:
@@ -120,6 +124,21 @@ def read_recording(file: Path) -> tuple[Line, ...]:
         except ValidationError:
             raise _unusable(file, f"line {number} is no recorded call") from None
     return tuple(lines)
+
+
+def _failed(request: Request, error: ModelError) -> Line:
+    return Line(
+        prefix=prefix_hash(request), failed=error.outcome, passing=error.passing, retry_after_s=error.retry_after_s
+    )
+
+
+def _shown(reply: Reply) -> Reply:
+    """The reply without secrets, which a server may send back: a recording is a file that is passed on. Its proposal
+    would be stored without them as well."""
+    calls = [
+        call.model_copy(update={"name": masked(call.name), "arguments": masked(call.arguments)}) for call in reply.calls
+    ]
+    return reply.model_copy(update={"text": masked(reply.text), "calls": tuple(calls)})
 
 
 def _unusable(file: Path, reason: str) -> RecordingUnusable:

@@ -27,7 +27,8 @@ def first_mode(terms: CallTerms, before: Sequence[Attempt]) -> Mode:
 
 
 def again(terms: CallTerms, made: Sequence[Attempt], error: ModelError | None, waited_s: float) -> Again | None:
-    """What follows the newest of the attempts `made` in this decision, which failed; `error` where no reply came."""
+    """What follows the newest of the attempts `made` in this decision, which failed; `error` where none
+    could be read."""
     last = made[-1]
     lower = _lower(terms, made)
     if last.outcome.name == "unsupported":
@@ -35,7 +36,7 @@ def again(terms: CallTerms, made: Sequence[Attempt], error: ModelError | None, w
     failures = [attempt for attempt in made if attempt.outcome.name not in _NOT_COUNTED]
     if len(failures) > terms.retries:
         return None
-    if error is not None:
+    if error is not None and last.outcome.name not in CORRECTABLE:
         if not error.passing:
             return None
         after_s = _backoff_s(failures) if error.retry_after_s is None else error.retry_after_s

@@ -80,7 +80,7 @@ def _calls(calls: Sequence[RawCall], decision: Decision, quote: Quoting) -> tupl
     for ordinal, call in enumerate(calls):
         call_id = f"call-{decision.index}-{ordinal}"
         try:
-            tool = call.name.encode(errors="replace").decode()
+            tool = call.name
             if len(tool) > _LONGEST_NAME:
                 tool = f"a name of {len(tool)} characters"  # cut, it might be a secret that nothing knows any more
             made.append(ToolCall(call_id=call_id, tool=tool, arguments=quote(_arguments(call))))

@@ -38,6 +38,10 @@ UNKNOWN = error("unsupported")
 STORIES: dict[str, tuple[Script, list[tuple[str, str]]]] = {
     "a proposal at once": ([GOOD], [("tools", "proposal")]),
     "one fault is corrected in the same mode": ([said("x"), GOOD], [("tools", "malformed"), ("tools", "proposal")]),
+    "arguments that no client can read are corrected as well": (
+        [error("wrong_schema"), GOOD],
+        [("tools", "wrong_schema"), ("tools", "proposal")],
+    ),
     "two faults of form change the mode, once": (
         [said("x"), said("x"), said(WRITTEN)],
         [("tools", "malformed"), ("tools", "malformed"), ("json_object", "proposal")],

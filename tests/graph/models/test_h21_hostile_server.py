@@ -34,6 +34,8 @@ ENDS_WELL = [
     pytest.param(written(f"<think>{ROTATE}</think>{ESCALATE}"), id="7 other thoughts before JSON"),
     pytest.param(completion({"content": ESCALATE, "reasoning_content": ROTATE}), id="7 thoughts in a field"),
     pytest.param(written(ESCALATE, None), id="no finish reason"),
+    pytest.param(written(ESCALATE, usage={"prompt_tokens": 10**30, "completion_tokens": -1}), id="counts beyond all"),
+    pytest.param(written(ESCALATE, model=KEY), id="the key as the model's name"),
     pytest.param(
         completion({"content": ESCALATE, "tool_calls": None, "function_call": None, "refusal": None}, usage=None),
         id="null fields",
@@ -49,6 +51,7 @@ def test_what_a_reply_means_beyond_doubt_is_used(opened: Open, answer: Answer) -
     (decision,) = result.decisions
     assert story(decision.attempts) == [("text", "proposal")]
     assert LEAK.encode() not in kept(app)
+    assert KEY.encode() not in kept(app)
     assert len(stub.asked) == 1
 
 
@@ -65,6 +68,7 @@ HOSTILE = {
     "a damaged object around a whole one": (written('{"calls": ' + ROTATE), "malformed"),
     "words": (written(f"I rotated it. {LEAK}"), "malformed"),
     "calls nobody can read": (completion({"tool_calls": [tool_call("rotate_api_key", '{"key_id": ')]}), "malformed"),
+    "arguments that are a list": (completion({"tool_calls": [tool_call("escalate", f'["{LEAK}"]')]}), "wrong_schema"),
     "a wrong field": (written(calls(("escalate", {"reason": LEAK, "approved": True}))), "wrong_schema"),
     "a form not offered": (written(calls(("plan", {"goal": 5}))), "wrong_schema"),
     "not JSON at all": (Answer("<html>hello</html>", content_type="text/html"), "model_error"),

@@ -1,6 +1,7 @@
 """A run recorded once and played again without its model."""
 
 import asyncio
+import json
 import shutil
 import stat
 from pathlib import Path
@@ -42,6 +43,27 @@ def test_what_was_recorded_is_played_in_order_failures_too(tmp_path: Path) -> No
     assert caught.value.outcome == gone.outcome
     assert asyncio.run(played.areply(a_request())) == third
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_failure_that_passes_is_played_as_one(tmp_path: Path) -> None:
+    """Else the play ends where the run went on."""
+    file = tmp_path / "recording.jsonl"
+    busy = ModelError(AttemptOutcome(name="rate_limited"), passing=True, retry_after_s=3.0)
+    with pytest.raises(ModelError):
+        RecordingModel(FakeModel(busy), file).reply(a_request())
+    with pytest.raises(ModelError) as caught:
+        ReplayModel(file).reply(a_request())
+    assert (caught.value.passing, caught.value.retry_after_s) == (True, 3.0)
+
+
+def test_a_recording_holds_no_secret_and_half_a_character(tmp_path: Path) -> None:
+    file = tmp_path / "recording.jsonl"
+    secret = "sk-1234567890abcdef1234"
+    echoed = refund({"order": f"{secret} \ud800"}, text=secret)
+    RecordingModel(FakeModel(echoed), file).reply(a_request())
+    assert secret not in file.read_text(encoding="utf-8")
+    played = ReplayModel(file).reply(a_request())
+    assert json.loads(played.calls[0].arguments) == {"order": "[secret] \ud800"}
 
 
 def test_a_recording_that_does_not_fit_says_so(tmp_path: Path) -> None:
