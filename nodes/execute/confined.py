@@ -30,7 +30,8 @@ _READ_FILE, _WRITE_FILE = 1 << 2, 1 << 1
 _WRITE = _READ | 1 << 1 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8  # write, remove and make files and folders
 _MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 # What rules for files do not hold, with its numbers on these machines: a socket is a door to every local service that
-# has a file's name, rights and times of any file are changed without opening it, other processes could be reached.
+# has a file's name, rights and times of any file are changed without opening it, other processes could be reached, a
+# program can be run from memory alone, and a folder can be watched that may not be read.
 _FORBIDDEN = {
     "x86_64": """socket 41 io_uring_setup 425 add_key 248 request_key 249 keyctl 250 bpf 321 unshare 272 setns 308
         mount 165 chmod 90 fchmod 91 fchmodat 268 fchmodat2 452 chown 92 fchown 93 lchown 94 fchownat 260 truncate 76
@@ -39,7 +40,8 @@ _FORBIDDEN = {
         process_vm_writev 311 pidfd_open 434 pidfd_send_signal 424 pidfd_getfd 438 rt_sigqueueinfo 129
         rt_tgsigqueueinfo 297 setpriority 141 sched_setparam 142 sched_setscheduler 144 sched_setaffinity 203
         sched_setattr 314 ioprio_set 251 migrate_pages 256 move_pages 279 kcmp 312 shmget 29 semget 64 msgget 68
-        mq_open 240""",
+        mq_open 240 socketpair 53 fork 57 vfork 58 execve 59 execveat 322 memfd_create 319 memfd_secret 447
+        inotify_init 253 inotify_init1 294 fanotify_init 300 perf_event_open 298 userfaultfd 323 chroot 161""",
     "aarch64": """socket 198 io_uring_setup 425 add_key 217 request_key 218 keyctl 219 bpf 280 unshare 97 setns 268
         mount 40 fchmod 52 fchmodat 53 fchmodat2 452 fchownat 54 fchown 55 truncate 45 utimensat 88 setxattr 5
         lsetxattr 6
@@ -47,11 +49,16 @@ _FORBIDDEN = {
         process_vm_readv 270 process_vm_writev 271 pidfd_open 434 pidfd_send_signal 424 pidfd_getfd 438
         rt_sigqueueinfo 138 rt_tgsigqueueinfo 240 setpriority 140 sched_setparam 118 sched_setscheduler 119
         sched_setaffinity 122 sched_setattr 274 ioprio_set 30 migrate_pages 238 move_pages 239 kcmp 272 shmget 194
-        semget 190 msgget 186 mq_open 180""",
+        semget 190 msgget 186 mq_open 180 socketpair 199 execve 221 execveat 281 memfd_create 279 memfd_secret 447
+        inotify_init1 26 fanotify_init 262 perf_event_open 241 userfaultfd 282 chroot 51""",
 }
 # kill, tkill, tgkill reach this process alone; prlimit64 is asked of it by the name 0.
 _OWN_ALONE = {"x86_64": ((62, 200, 234), 302), "aarch64": ((129, 130, 131), 261)}
-_ALLOW, _DENY, _KILL = 0x7FFF0000, 0x00050001, 0x80000000
+# A thread is begun by the same call as a process, and told apart by a flag; the newer call hides its flags, and where
+# it is not there the older one is used. By fcntl a file is made to signal any process of this user.
+_CLONE, _CLONE3, _CLONE_THREAD = {"x86_64": 56, "aarch64": 220}, 435, 0x10000
+_FCNTL, _F_SETOWN, _F_SETSIG, _F_SETOWN_EX = {"x86_64": 72, "aarch64": 25}, 8, 10, 15
+_ALLOW, _DENY, _UNKNOWN, _KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -107,11 +114,12 @@ def _beneath(ruleset: int, path: str, of_folder: int, of_file: int) -> None:
 
 
 def forbid_calls() -> None:
-    """Let no socket be made, whatever its family, no file's rights or times be changed, no other process be reached."""
+    """Let no socket be made, whatever its family, no program be run, no process be begun or reached, and no rights or
+    times of a file be changed."""
     name = platform.machine()
     if name not in _MACHINES or sys.maxsize < 1 << 32:
         raise Refused(f"no rules for calls on {name}")
-    load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06
+    load, equal, at_least, any_bit, answer = 0x20, 0x15, 0x35, 0x45, 0x06
     steps = [(load, 0, 0, 4), (equal, 1, 0, _MACHINES[name]), (answer, 0, 0, _KILL), (load, 0, 0, 0)]
     steps += [(at_least, 0, 1, 0x40000000), (answer, 0, 0, _DENY)]  # the same calls under other numbers
     for call in map(int, _FORBIDDEN[name].split()[1::2]):
@@ -126,6 +134,17 @@ def forbid_calls() -> None:
             (answer, 0, 0, _ALLOW),
             (answer, 0, 0, _DENY),
         ]
+    steps += [(equal, 0, 1, _CLONE3), (answer, 0, 0, _UNKNOWN)]
+    steps += [
+        (equal, 0, 4, _CLONE[name]),
+        (load, 0, 0, 16),
+        (any_bit, 0, 1, _CLONE_THREAD),
+        (answer, 0, 0, _ALLOW),
+        (answer, 0, 0, _DENY),
+    ]
+    steps += [(equal, 0, 6, _FCNTL[name]), (load, 0, 0, 24)]
+    steps += [(equal, 3 - place, 0, command) for place, command in enumerate((_F_SETOWN, _F_SETSIG, _F_SETOWN_EX))]
+    steps += [(answer, 0, 0, _ALLOW), (answer, 0, 0, _DENY)]
     steps.append((answer, 0, 0, _ALLOW))
     program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
     head = struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(program))

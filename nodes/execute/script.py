@@ -13,6 +13,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from select import select
@@ -26,6 +27,8 @@ MOST_OUTPUT_BYTES = 64_000
 _MOST_ERROR_BYTES = 8_000
 _MEMORY_BYTES = 512_000_000
 _FILE_BYTES = 10_000_000
+_MOST_FILES, _MOST_FOLDER_BYTES = 1_000, 50_000_000  # of the folder that it works in
+_LOOK_S = 0.2  # how often that is looked at
 _READ_BYTES = 1 << 14
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/dev/urandom")
 
@@ -47,7 +50,7 @@ class OutOfTime(Exception):
 
 
 class TooMuchOutput(Exception):
-    """The script wrote more than may be kept, and was killed."""
+    """The script wrote more than may be kept, on its pipes or in its folder, and was killed."""
 
 
 @cache
@@ -94,7 +97,7 @@ def run_script(files: Mapping[str, bytes], script: str, arguments: Sequence[str]
             ) as child:
                 os.close(status)
                 status = -1
-                ran = _followed(child, json.dumps(request).encode(), told, until)
+                ran = _followed(child, json.dumps(request).encode(), told, Bounds(until, work))
         finally:
             os.close(told)
             if status >= 0:
@@ -103,7 +106,27 @@ def run_script(files: Mapping[str, bytes], script: str, arguments: Sequence[str]
     return Ran(ran.exit_code, *(text.replace(f"{own}/", "") for text in ran[1:]))
 
 
-def _followed(child: subprocess.Popen[bytes], request: bytes, told: int, until: float) -> Ran:
+class Bounds(NamedTuple):
+    """Until when a script may run, and the folder that it may fill up to a measure."""
+
+    until: float
+    work: Path
+
+    def check(self) -> None:
+        """Raises OutOfTime, TooMuchOutput."""
+        if time.monotonic() >= self.until:
+            raise OutOfTime
+        files = folder_bytes = 0
+        for above, _, names in os.walk(self.work):
+            for name in names:
+                with suppress(OSError):  # it is gone again
+                    folder_bytes += os.lstat(os.path.join(above, name)).st_blocks * 512  # noqa: PTH118 - many, and often
+            files += len(names) + 1
+            if files > _MOST_FILES or folder_bytes > _MOST_FOLDER_BYTES:
+                raise TooMuchOutput
+
+
+def _followed(child: subprocess.Popen[bytes], request: bytes, told: int, bounds: Bounds) -> Ran:
     assert child.stdin is not None
     assert child.stdout is not None
     assert child.stderr is not None
@@ -114,30 +137,32 @@ def _followed(child: subprocess.Popen[bytes], request: bytes, told: int, until: 
         except OSError:
             raise NotConfined("the process ended before it was confined") from None
         most = {told: 500, child.stdout.fileno(): MOST_OUTPUT_BYTES, child.stderr.fileno(): _MOST_ERROR_BYTES}
-        read = _read(most, child.stderr.fileno(), until)
+        read = _read(most, child.stderr.fileno(), bounds)
         said = read[told].decode(errors="replace")
         if said != READY:
             reason = said.removeprefix(f"{REFUSED}: ") or "the process ended before it was confined"
             raise NotConfined(reason)
-        try:
-            exit_code = child.wait(max(0.0, until - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            raise OutOfTime from None
+        while child.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                bounds.check()
+                child.wait(_LOOK_S)
         output, errors = (bytes(read[pipe.fileno()]) for pipe in (child.stdout, child.stderr))
-        return Ran(exit_code, output.decode(errors="replace"), errors.decode(errors="replace"))
+        return Ran(child.returncode, output.decode(errors="replace"), errors.decode(errors="replace"))
     finally:
         end_process(child.pid)
 
 
-def _read(most: Mapping[int, int], errors: int, until: float) -> dict[int, bytearray]:
+def _read(most: Mapping[int, int], errors: int, bounds: Bounds) -> dict[int, bytearray]:
     """All that comes out of some pipes until each is closed. Of errors the beginning is kept. Raises OutOfTime,
     TooMuchOutput."""
     read = {pipe: bytearray() for pipe in most}
     open_ = set(most)
+    looked = -math.inf
     while open_:
-        ready, _, _ = select(list(open_), [], [], max(0.0, until - time.monotonic()))
-        if not ready:
-            raise OutOfTime
+        if (now := time.monotonic()) - looked >= _LOOK_S:
+            bounds.check()
+            looked = now
+        ready, _, _ = select(list(open_), [], [], _LOOK_S)
         for pipe in ready:
             part = os.read(pipe, _READ_BYTES)
             if not part:
