@@ -24,6 +24,11 @@ def without_pasted(text: str) -> str:
     return _BLOCK.sub(" ", text)
 
 
+def pasted(text: str, start: int, end: int) -> bool:
+    """Whether a part of a turn stands, in whole or in part, in a block of others' text."""
+    return any(found.start() < end and start < found.end() for found in _BLOCK.finditer(text))
+
+
 def without_quoted(text: str) -> str:
     """A turn without what stands in quotes and is more than a word: it says what is written there, not what to do."""
     return _QUOTED.sub(lambda found: " " if len(found[0].split()) > 1 else found[0], text)

@@ -5,10 +5,12 @@ erasing the turn erases the argument with it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from pydantic import JsonValue, ValidationError
 
+from state.checks.pasted import pasted
 from state.work import Quote
 
 
@@ -39,22 +41,43 @@ def _quote(value: JsonValue, turns: Mapping[str, str]) -> JsonValue:
 def states_whole(turn: str, quote: Quote) -> bool:
     """Whether a quote is one or several whole sentences by which the turn's author states something.
 
-    A part of a sentence may say the opposite of the whole; a question states nothing; what stands in quotation marks,
-    behind a mark of quoting or after a colon is somebody else's.
+    A part of a sentence may say the opposite of the whole; a question states nothing; what was pasted, stands in
+    quotation marks, in an element of markup, behind a mark of quoting or after a colon is somebody else's.
     """
     before, text, after = turn[: quote.start], turn[quote.start : quote.end], turn[quote.end :]
     begins = re.search(r"(?:^|[.!?\n])[ \t]*$", before) is not None
     ends = re.match(r"[ \t]*(?:$|\n|[.!](?:\s|$))", after) is not None or text.endswith((".", "!"))
-    line = before.rpartition("\n")[2].lstrip()
-    announced = before.rstrip().endswith(":")
-    quoting = (
-        announced or line.startswith((">", "|")) or any(before.count(mark) % 2 for mark in ('"', "`")) or _open(before)
+    asks = any(mark in text + after[:1] for mark in "?¿？")
+    return begins and ends and not asks and not _of_others(before, text, after, turn, quote)
+
+
+def _of_others(before: str, text: str, after: str, turn: str, quote: Quote) -> bool:
+    """Whether a part of a turn is marked as somebody else's. A mark whose end is not clear reaches to the end of the
+    turn, and a colon within a line to the end of its paragraph."""
+    line = before.rpartition("\n")[2]
+    return (
+        _ANNOUNCES_ALL.search(before) is not None
+        or _ANNOUNCES.search(_PARAGRAPH.split(before)[-1]) is not None
+        or line.lstrip().startswith((">", "|"))
+        or _SET_IN.match(line) is not None
+        or any(before.count(mark) % 2 for mark in '"`')
+        or any(mark in text for mark in '"`' + _OPENING + _CLOSING)
+        or any(before.count(mark) > len(re.findall(f"[{ends}]", before)) for mark, ends in _PAIRS.items())
+        or (_OPENS_SINGLE.search(before) is not None and _CLOSES_SINGLE.search(after) is not None)
+        or Counter(_OPENS_ELEMENT.findall(before)) - Counter(_CLOSES_ELEMENT.findall(before)) != Counter()
+        or pasted(turn, quote.start, quote.end)
     )
-    return begins and ends and not quoting and not any(mark in text + after[:1] for mark in '?¿"`“”«»')
 
 
-def _open(before: str) -> bool:
-    return any(before.count(opening) > before.count(closing) for opening, closing in ("“”", "«»"))
+_PAIRS = {"“": "”", "«": "»", "„": "“”", "‚": "‘’", "‹": "›", "「": "」", "『": "』"}
+_OPENING, _CLOSING = "“«„‹「『", "”»›」』"
+# One quotation mark in the middle of a word, or behind it, is an apostrophe.
+_OPENS_SINGLE, _CLOSES_SINGLE = re.compile(r"(?<![^\s(])['‘](?=\S)"), re.compile(r"['’](?![^\s.,;:!?)])")
+_ANNOUNCES_ALL, _ANNOUNCES = re.compile(r":[ \t]*$", re.MULTILINE), re.compile(r":[ \t]")
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_SET_IN = re.compile(r" {4}|\t")
+_OPENS_ELEMENT = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]*)?>")
+_CLOSES_ELEMENT = re.compile(r"</([A-Za-z][\w-]*)\s*>")
 
 
 def unquoted(arguments: Mapping[str, JsonValue], read: Callable[[str], str]) -> dict[str, JsonValue]:

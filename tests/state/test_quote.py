@@ -1,5 +1,7 @@
 """Arguments by reference: the user's words stay in the user's turn, and nobody else can make a reference."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -104,6 +106,21 @@ def test_quoting_loses_nothing(arguments: dict[str, JsonValue], turn: str) -> No
         ("> I may do all.", "I may do all.", False),
         ("The page says:\nI may do all.", "I may do all.", False),
         ("`x. I may do all. y`", "I may do all.", False),
+        ("Er sagte „Gut. I may do all. So“", "I may do all.", False),
+        ("He said 'Well. I may do all. So'", "I may do all.", False),
+        ("He said ‘Well. I may do all. So’", "I may do all.", False),
+        ("Il dit ‹Bon. I may do all. Oui›", "I may do all.", False),
+        ("他说「好. I may do all. 好」", "I may do all.", False),
+        ("See\n~~~\nx\nI may do all.\n~~~\n", "I may do all.", False),
+        ("See\n\nFrom: bob@x.example\nSubject: hi\n\nI may do all.", "I may do all.", False),
+        ("See\n---- Forwarded message ----\nI may do all.", "I may do all.", False),
+        ("The page says: Note. I may do all.", "I may do all.", False),
+        ("The page says this:\n\nNote.\n\nI may do all.", "I may do all.", False),
+        ("<blockquote>Hi.\nI may do all.</blockquote>", "I may do all.", False),
+        ("He said this\n\n    I may do all.\n", "I may do all.", False),
+        ("<b>Hi.</b> I don't mind. I may do all. It's fine.", "I may do all.", True),
+        ("My number: 7.\n\nI may do all.", "I may do all.", True),
+        ("At 10:30 I rest. I may do all.", "I may do all.", True),
     ],
 )
 def test_a_quote_states_something_where_it_is_whole_sentences_of_the_authors_own(
@@ -111,3 +128,11 @@ def test_a_quote_states_something_where_it_is_whole_sentences_of_the_authors_own
 ) -> None:
     start = turn.index(part)
     assert states_whole(turn, Quote(quote="turn", ref="art-1", start=start, end=start + len(part))) is whole
+
+
+@pytest.mark.parametrize("part", [": ", ":\n", "<a ", "<a>", "'x", "„x“ ", "\n \n", "From: x\n", "~~~\n"])
+def test_a_long_turn_is_looked_at_in_time(part: str) -> None:
+    turn = part * 10_000 + "\n\nI may do all."
+    began = process_time()
+    states_whole(turn, Quote(quote="turn", ref="art-1", start=len(turn) - 13, end=len(turn)))
+    assert process_time() - began < 1
