@@ -130,8 +130,7 @@ class StoreMemory:
     def _known(self, tenant: str, subject: str) -> Subject:
         """The records of one subject as they were read last; read again where its state is another one."""
         state = self._state_of(tenant, subject)
-
-        return self._shelf.held((tenant, subject), state, lambda: subject_of(self._own(tenant, subject)))
+        return self._shelf.held((tenant, subject), state, lambda before: subject_of(self._own(tenant, subject), before))
 
     def _own(self, tenant: str, subject: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The raw records of one subject; the first check."""

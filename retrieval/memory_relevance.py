@@ -43,11 +43,10 @@ def replaced_by_standing(held: Subject, current: Places) -> Places:
 
     A writer marks what it replaces; this holds where two of them wrote at once.
     """
-    best: dict[str, tuple[tuple[int, int], int]] = {}
-    topical = [(place, record) for place in map(int, current) if (record := held.records[place]) and record.about]
-    for place, record in topical:
-        rank = (record.authority, int(held.made_us[place]))
-        if record.about not in best or rank > best[record.about][0]:
-            best[record.about] = (rank, place)
-    stands = {place for _, place in best.values()}
-    return np.array([place for place, _ in topical if place not in stands], np.int64)
+    topical = current[held.topics[current] >= 0]
+    topics = held.topics[topical]
+    # What lies of a subject stands newest first, then by id: of equals the first place.
+    order = np.lexsort((topical, -held.made_us[topical], -held.authorities[topical], topics))
+    replaced = topics[order][1:] == topics[order][:-1]
+    found: Places = topical[order][1:][replaced]
+    return found

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from retrieval.function_words import FUNCTION_WORDS
 
@@ -22,6 +22,8 @@ _DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"))
 
 def fold(text: str) -> str:
     """Accents off, compatibility forms plain, one kind of dash; case is kept, since it marks word parts."""
+    if text.isascii():
+        return text
     decomposed = unicodedata.normalize("NFKD", text.translate(_DASHES))
     return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]+", "", decomposed))
 
@@ -33,19 +35,30 @@ def index_words(text: str) -> list[str]:
         if unspaced:
             words += [*run, *_pairs(run)]
         else:
-            words += _forms(run)
+            words += word_forms(run)
     return words
 
 
-def query_words(text: str) -> list[str]:
+def word_forms(word: str) -> list[str]:
+    """The word without its joints, its parts, and the singular of each that ends like an English or Spanish plural."""
+    parts = [part for part in _PART.split(word) if part]
+    # A lone letter of a code (the E of E-4012) would match every text.
+    forms = [re.sub(r"[-_.]", "", word), *(part for part in parts if len(part) > 1 or part.isdigit())]
+    plain = dict.fromkeys(form.casefold()[:MAX_WORD_CHARS] for form in forms)
+    singular = [form[:-1] for form in plain if len(form) > 3 and form.endswith("s") and not form.endswith("ss")]
+    return list(dict.fromkeys([*plain, *singular]))
+
+
+def query_words(text: str, forms_of: Callable[[str], list[str]] = word_forms) -> list[str]:
     """The words to look for, each once, in order; empty for a query without letters and digits.
 
-    Words of grammar alone are left out, unless the query has no others.
+    Words of grammar alone are left out, unless the query has no others. Whoever reads very many texts gives `forms_of`
+    with a memory.
     """
     words: dict[str, None] = {}
     grammar: dict[str, None] = {}
     for run, unspaced in _runs(fold(text[:MAX_QUERY_CHARS])):
-        forms = (_pairs(run) or [run]) if unspaced else _forms(run)
+        forms = (_pairs(run) or [run]) if unspaced else forms_of(run)
         (grammar if run.casefold() in FUNCTION_WORDS else words).update(dict.fromkeys(forms))
         if len(words) >= MAX_QUERY_WORDS:
             break
@@ -59,13 +72,3 @@ def _runs(folded: str) -> Iterator[tuple[str, bool]]:
 
 def _pairs(run: str) -> list[str]:
     return [run[place : place + 2] for place in range(len(run) - 1)]
-
-
-def _forms(word: str) -> list[str]:
-    """The word without its joints, its parts, and the singular of each that ends like an English or Spanish plural."""
-    parts = [part for part in _PART.split(word) if part]
-    # A lone letter of a code (the E of E-4012) would match every text.
-    forms = [re.sub(r"[-_.]", "", word), *(part for part in parts if len(part) > 1 or part.isdigit())]
-    plain = dict.fromkeys(form.casefold()[:MAX_WORD_CHARS] for form in forms)
-    singular = [form[:-1] for form in plain if len(form) > 3 and form.endswith("s") and not form.endswith("ss")]
-    return list(dict.fromkeys([*plain, *singular]))

@@ -97,6 +97,7 @@ def _record(number: int, chance: random.Random, words: list[str]) -> MemoryRecor
         basis="contract",
         created_at=NOW - timedelta(days=chance.random() * 30),
         expires_at=NOW + timedelta(days=chance.random() * 40 - 5),
+        about=chance.choice(["", f"topic_{number}"]),
     )
 
 
