@@ -26,6 +26,7 @@ TOPICS = {
         fact_days=180,
         hypothesis_days=30,
         review_days=90,
+        several=True,
     ),
     "answers": MemoryTopic(
         purpose=MEMORY_PURPOSE, serves="answer/explain", basis="asked for", fact_days=365, hypothesis_days=30

@@ -32,8 +32,8 @@ class Subject:
     order, so that ten thousand records are checked at once.
 
     `values` is what was stored, `records` what it says, None for what is no record, `words` its words. Times are
-    microseconds since 1970. `topics` has a number for each topic, -1 for none. `places` says by word in which records
-    it stands, `lengths` of how many words each is made.
+    microseconds since 1970. `topics` has a number for each topic of which one record stands, else -1. `places` says by
+    word in which records it stands, `lengths` of how many words each is made.
     """
 
     ids: tuple[str, ...]
@@ -102,7 +102,10 @@ def subject_of(stored: Iterable[tuple[str, Mapping[str, Any]]], before: Subject 
         facts=np.array([record is not None and record.is_fact for record in records], bool),
         made_us=np.array([_made(record) for record in records], np.int64),
         authorities=np.array([-1 if record is None else record.authority for record in records], np.int64),
-        topics=np.array([number_of[record.about] if record and record.about else -1 for record in records], np.int64),
+        topics=np.array(
+            [number_of[record.about] if record and record.about and not record.beside else -1 for record in records],
+            np.int64,
+        ),
         lengths=np.array([max(1, len(own)) for own in words_of], np.int64),
         places={word: np.array(held, np.int64) for word, held in places.items()},
     )

@@ -39,7 +39,7 @@ def ranked(
 
 def replaced_by_standing(held: Subject, current: Places) -> Places:
     """Of each topic one record stands: first by whose word counts more, then by date (H15). These are the others.
-    Records without a topic stand side by side.
+    Records without a topic, or of one that holds several, stand side by side.
 
     A writer marks what it replaces; this holds where two of them wrote at once.
     """

@@ -1,18 +1,20 @@
 """Writing memories (S6): masked first, allowed by topic, duplicates merged, contradictions superseded and linked (H15).
 
-Two texts of one topic contradict each other unless they say the same words; that is all that is compared.
+Two texts of one topic contradict each other unless they say the same words; where the topic holds several, only those
+that share most of their words. That is all that is compared.
 """
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from retrieval.memory import StoreMemory
-from retrieval.words import index_words
+from retrieval.words import index_words, query_words
 from state.canonical import digest
 from state.checks.personal_masked import personal_masked
 from state.memory import KNOWN, MemoryNote, MemoryRecord, MemoryTerms, MemoryTopic, NotRemembered, Remembered
 
 LONGEST = 400
+_SHARED = 1 / 2
 
 
 class MemoryWriter:
@@ -41,7 +43,11 @@ class MemoryWriter:
         held = [record for _, record in self._memory.of(note.tenant, note.subject) if record]
         if before := next((one for one in held if one.memory_id == fresh.memory_id), None):
             return Remembered(did="merged", record=before)
-        current = [one for one in held if one.about == note.about and one.stands(now)]
+        current = [
+            one
+            for one in held
+            if one.about == note.about and one.stands(now) and (not topic.several or speaks_of_same(one.text, text))
+        ]
         if any(one.authority > fresh.authority and not _same(one.text, text) for one in current):
             return NotRemembered(reason="weaker_source")
         if said := next((one for one in current if _same(one.text, text) and one.authority >= fresh.authority), None):
@@ -149,6 +155,7 @@ def _record(note: MemoryNote, topic: MemoryTopic, text: str, now: datetime) -> M
         created_at=now,
         expires_at=now + timedelta(days=days),
         about=note.about,
+        beside=topic.several,
         serves=topic.serves,
         review_at=None if topic.review_days is None else now + timedelta(days=topic.review_days),
     )
@@ -157,6 +164,12 @@ def _record(note: MemoryNote, topic: MemoryTopic, text: str, now: datetime) -> M
 def _named(tenant: str, subject: str, key: str) -> str:
     """The same writing has the same name: done again after a crash, it writes no second record."""
     return f"mem-{digest([tenant, subject, key])[:20]}"
+
+
+def speaks_of_same(one: str, other: str) -> bool:
+    """Whether two texts share most words of the shorter: one that says two things is no news of each."""
+    words, others = frozenset(query_words(one)), frozenset(query_words(other))
+    return _same(one, other) or len(words & others) > _SHARED * min(len(words), len(others))
 
 
 def _same(one: str, other: str) -> bool:

@@ -30,6 +30,7 @@ class MemoryRecord(Value):
     """One short fact about a subject.
 
     `about` is the topic it speaks of: of one topic one record stands, and the others say by `superseded_by` which.
+    Where the topic holds several, it stands `beside` others until one replaces it.
     `serves` names the decision it was written for. `source_ref` is where `source` said it, `also_from` where else it
     was said. After `review_at` it is left out until somebody confirms it; from `expires_at` on for good.
     """
@@ -46,6 +47,7 @@ class MemoryRecord(Value):
     expires_at: AwareDatetime
     classification: Classification = Classification.PERSONAL
     about: str = ""
+    beside: bool = False
     serves: str = ""
     review_at: AwareDatetime | None = None
     also_from: tuple[str, ...] = ()
@@ -86,6 +88,8 @@ class MemoryTopic(Value):
     """What may be remembered of one topic: for which purpose and decision, on what basis, and how long.
 
     A fact is kept `fact_days`, what a model inferred `hypothesis_days`. After `review_days` a record is due for review.
+    A topic is one thing that can be said in one way at a time, such as how to reach somebody; one that holds `several`
+    is many, and what is said newly replaces only what speaks of the same in most of its words.
     """
 
     purpose: str = Field(min_length=1)
@@ -94,6 +98,7 @@ class MemoryTopic(Value):
     fact_days: int = Field(gt=0)
     hypothesis_days: int = Field(gt=0)
     review_days: int | None = Field(default=None, gt=0)
+    several: bool = False
 
 
 class MemoryTerms(Value):

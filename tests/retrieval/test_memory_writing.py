@@ -24,6 +24,9 @@ TERMS = MemoryTerms(
         "window": MemoryTopic(
             purpose="support", serves="gather/desk", basis="contract", fact_days=90, hypothesis_days=9, review_days=60
         ),
+        "setup": MemoryTopic(
+            purpose="support", serves="gather/desk", basis="contract", fact_days=90, hypothesis_days=9, several=True
+        ),
     }
 )
 STATED, RECORD, INFERRED = MemorySource.USER_STATED, MemorySource.SYSTEM_RECORD, MemorySource.MODEL_INFERRED
@@ -77,6 +80,20 @@ def test_h15_of_a_contradiction_the_newer_stands_and_the_older_says_which(desk: 
     assert old.sources == ("turn://1", "turn://2", "turn://3", "turn://4", "turn://5")
     desk.memory.remove("t1", "u1", [old.memory_id])  # deleting the old one loses nothing of the new one
     assert desk.facts(NOW + 5 * DAY) == ["From now on by phone."]
+
+
+def test_a_topic_that_holds_several_loses_none_and_replaces_what_speaks_of_the_same(desk: Desk) -> None:
+    first = desk.write("Our exports run every night at two.", about="setup")
+    olga = desk.write("The contact of the warehouse is Olga.", about="setup")
+    assert (first.did, olga.did) == ("new", "new")
+    assert set(desk.facts()) == {first.record.text, olga.record.text}
+    later = desk.write("Our exports run every night at five.", about="setup", now=NOW + DAY)
+    assert (later.did, later.record.supersedes) == ("superseded", (first.record.memory_id,))
+    assert set(desk.facts(NOW + DAY)) == {later.record.text, olga.record.text}
+    # What a record of authority says does not keep the user from saying something else.
+    desk.write("The plan of the account is Pro.", RECORD, about="setup")
+    assert desk.write("Reports are read on Mondays.", about="setup").did == "new"
+    assert desk.write("The plan of the account is Free.", about="setup").reason == "weaker_source"
 
 
 def test_a_record_has_all_that_its_topic_says(desk: Desk) -> None:
