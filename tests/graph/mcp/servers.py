@@ -8,6 +8,7 @@ from typing import Any
 
 import psutil
 
+import graph.mcp.connection  # noqa: F401 - the SDK takes a while to import, which is no call's time here
 from graph.mcp.gateway import Gateway
 from graph.tool_secrets import SettingsSecrets
 from state.contract import Effect, OutputField

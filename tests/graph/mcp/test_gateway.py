@@ -28,6 +28,8 @@ WAYS = {
     "garbles": "answer_garbled",
     "answers_of_no_shape": "answer_garbled",
     "fails_inside": "failed_in_server",
+    "asks_of_the_client": "paid",
+    "changes_words_at_once": "paid",
     "says_nothing": "server_not_answering",
     "dies_at_once": "server_unavailable",
     "lists_no_definition": "listing_invalid",
@@ -58,6 +60,8 @@ def test_a_misbehaving_server_is_named_by_what_it_does_and_the_others_work() -> 
             found = dict(zip(WAYS, pool.map(lambda how: came_of(gate, how), WAYS), strict=True))
         assert found == WAYS
         assert came_of(gate, "well") == "paid"
+        # It said during its call that its tools changed.
+        assert came_of(gate, "changes_words_at_once") == "definition_changed"
     finally:
         gate.close()
     assert raw_servers() == 0
