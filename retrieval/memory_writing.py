@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from retrieval.memory import StoreMemory
 from retrieval.words import index_words, query_words
 from state.canonical import digest
+from state.checks.hidden import visible
 from state.checks.personal_masked import personal_masked
 from state.memory import KNOWN, MemoryNote, MemoryRecord, MemoryTerms, MemoryTopic, NotRemembered, Remembered
 
@@ -105,8 +106,9 @@ class MemoryWriter:
         return self._put(made, records, "merged")
 
     def _cleaned(self, text: str) -> str:
-        """A text as it may be kept (X7)."""
-        return " ".join(personal_masked(self._masked(text)).split())
+        """A text as it may be kept (X7). What nobody sees goes first: it would hide a number from the masks, and a zero
+        byte cannot be written to a server."""
+        return " ".join(personal_masked(self._masked(visible(text))).split())
 
     def _put(self, fresh: MemoryRecord, before: Sequence[MemoryRecord], did: str) -> Remembered:
         """Write a record and, in the same step, that it replaces others."""

@@ -143,6 +143,23 @@ def test_x7_secrets_and_personal_data_are_masked_before_anything_is_stored(desk:
     assert list(desk.held()) == ["Call [phone], mail [email], key [secret], from [ip]"]
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Card 5555\u200b 5555 5555 4444", "Card [card]"),
+        ("Mail jo\u200bse@x.example", "Mail [email]"),
+        ("Key sk-de\u2060mo-1234", "Key [secret]"),
+        ("Call\x00 me\x1b[2J \ud800after\u202e ten\U000e0067", "Call me[2J after ten"),
+        ("\u200b\x00", None),
+    ],
+)
+def test_x7_what_nobody_sees_hides_nothing_from_the_masks_and_is_not_kept(
+    desk: Desk, text: str, kept: str | None
+) -> None:
+    done = desk.write(text)
+    assert (done.record.text if isinstance(done, Remembered) else None) == kept
+
+
 def test_what_a_model_infers_replaces_no_fact_and_lends_none_a_longer_life(desk: Desk) -> None:
     told = desk.write("By phone.").record
     assert desk.write("By email.", INFERRED) == NotRemembered(reason="weaker_source")
