@@ -5,10 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
@@ -16,15 +13,12 @@ from langgraph.store.sqlite import SqliteStore
 from pydantic import ValidationError
 
 from retrieval.memory import StoreMemory, namespace
-from retrieval.memory_reading import subject_of
-from retrieval.memory_relevance import replaced_by_standing
 from state.context import DropReason
 from state.memory import MemoryRecord, MemorySource
 from state.run import Principal, Scope
 
 NOW = datetime(2026, 10, 2, tzinfo=UTC)
 LATER = NOW + timedelta(days=30)
-SAID_BY = ["system_record", "user_stated", "model_inferred"]
 TEN = datetime(2026, 11, 29, 10, tzinfo=UTC)
 
 
@@ -288,39 +282,3 @@ def test_what_is_kept_of_a_subject_can_be_listed_and_removed(store: BaseStore, m
     memory.remove("t1", "ana@t.1", [*kept, "never there"])
     assert memory.of("t1", "ana@t.1") == ()
     assert [memory_id for memory_id, _ in memory.of("t1", "ana@t.10")] == ["m1"]
-
-
-def test_what_is_as_it_was_is_not_read_anew_and_what_changed_is() -> None:
-    stored = [
-        (f"m{number}", record(f"m{number}", f"word{number} stands").model_dump(mode="json")) for number in range(30)
-    ]
-    before = subject_of(stored)
-    changed = record("m7", "other words").model_dump(mode="json")
-    now = [(key, changed if key == "m7" else dict(value)) for key, value in stored if key != "m3"]
-    after = subject_of(now, before)
-    plain = subject_of(now)
-    assert (after.ids, after.records, after.words) == (plain.ids, plain.records, plain.words)
-    assert {word: held.tolist() for word, held in after.places.items()} == {
-        word: held.tolist() for word, held in plain.places.items()
-    }
-    kept = {id(one) for one in before.records}
-    assert [key for key, one in zip(after.ids, after.records, strict=True) if id(one) not in kept] == ["m7"]
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["", "a", "b"]), st.sampled_from(SAID_BY), st.integers(0, 3)), max_size=8))
-def test_of_each_topic_the_first_by_authority_date_and_name_stands(given: list[tuple[str, str, int]]) -> None:
-    held = [
-        record(f"m{number}", about=about, source=source, created_at=NOW - timedelta(days=days))
-        for number, (about, source, days) in enumerate(given)
-    ]
-    subject = subject_of((one.memory_id, one.model_dump(mode="json")) for one in held)
-    replaced = {subject.ids[place] for place in replaced_by_standing(subject, np.arange(len(held)))}
-    best = {
-        about: min(
-            (one for one in held if one.about == about),
-            key=lambda one: (-one.authority, -one.created_at.timestamp(), one.memory_id),
-        ).memory_id
-        for about in {one.about for one in held} - {""}
-    }
-    assert replaced == {one.memory_id for one in held if one.about and best[one.about] != one.memory_id}
