@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from langgraph.types import Command
+
 from nodes.resolve import human_message
 from state.checks.depth import MOST_DEPTH, not_carried
 from state.policy import Policy
@@ -30,6 +32,17 @@ _INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
 
 class BadInput(ValueError):
     """The question cannot be taken: got, allowed, next step."""
+
+
+class CheckpointsElsewhere(RuntimeError):
+    """A thread has records, and where it is to be run none of its checkpoints: it would begin anew beside them."""
+
+    def __init__(self, thread: str) -> None:
+        super().__init__(
+            f"got thread {thread}, which has records and no checkpoint here to go on from: the one that was named is "
+            "not there, or the thread was run where others are kept (on a server, in another home), or they were "
+            "removed; allowed: going on where they are; name one of its history, ask there, or on a new thread"
+        )
 
 
 def check_question(question: str, policy: Policy) -> None:
@@ -109,6 +122,22 @@ def check_carried(answers: Any) -> None:
             f"invalid decision: got answers of {length} characters; allowed: at most {MOST_OF_ANSWERS}; "
             "the call is still pending"
         )
+
+
+def check_resumed(given: Any) -> None:
+    """A command to the graph itself answers what is pending, in whatever form, and does nothing else: what no store
+    carries would end the run with an error of LangGraph's own, and what it would write beside is an edit of the state.
+
+    Raises BadInput.
+    """
+    if not isinstance(given, Command):
+        return
+    if given.resume is None or given.update or given.goto or given.graph:
+        raise BadInput(
+            f"invalid decision: got a command of another form; allowed: resume={ANSWER_FORM}, and nothing beside it; "
+            "write into a state by update_state"
+        )
+    check_carried(given.resume)
 
 
 def check_answers(answers: Any) -> None:

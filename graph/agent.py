@@ -1,6 +1,7 @@
 """What a LangGraph server serves: the graph without a saver, since the server brings its own (H24)."""
 
 from graph.app import open_app
+from graph.leased import SERVED_WAIT_S
 from graph.masking import install
 from graph.settings import Settings
 
@@ -10,3 +11,4 @@ settings = Settings.load()
 app = open_app(settings, only_authenticated=settings.auth_key is not None)
 # A server's default limit would let a loop go on for ten thousand steps; ours follows the policy's bound.
 graph = app.drawing.compile(name="expediente").with_config(recursion_limit=app.step_limit)
+graph.wait_s = SERVED_WAIT_S

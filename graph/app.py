@@ -1,14 +1,14 @@
 """The one composition root: settings and ports in, an app out. Command line, notebooks, tests and evals use it."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, nullcontext
 from functools import partial
 from typing import Any
 
 from langgraph.types import interrupt
 
-from graph.admission import check_messages
-from graph.build import Graph, build
+from graph.admission import CheckpointsElsewhere, check_messages
+from graph.build import build
 from graph.clock import RandomIds, SystemClock, SystemWaiting
 from graph.conversation import Conversation
 from graph.definition_changes import DefinitionChanges
@@ -21,6 +21,7 @@ from graph.home_library import open_library
 from graph.home_stores import open_home_database, open_to_look, open_to_run
 from graph.langsmith_client import send_no_texts
 from graph.lap_seal import Sealing
+from graph.leased import LeasedStateGraph
 from graph.masking import learn, masked
 from graph.master_secret import master_secret
 from graph.mcp.offering import Offering
@@ -95,7 +96,7 @@ class App(Conversation):
         library: Library,
         ingested: IngestReport,
         nodes: Sequence[Node],
-        drawing: Graph,
+        drawing: LeasedStateGraph,
         forgetting: Forgetting,
         memories: Memories,
         producing: Producing,
@@ -234,19 +235,20 @@ def _opened(
     tracing = _tracing(settings, given_provider, stack)
     if tracing is not None:
         ports.model = tracing.model(ports.model)
-    nodes = [looking_back(node, identity, forgetting, run_lock) for node in make_nodes(settings, ports, interrupt)]
+    nodes = [looking_back(node, identity, forgetting) for node in make_nodes(settings, ports, interrupt)]
     if tracing is not None:
         nodes = [tracing.node(node) for node in nodes]
     sealing = Sealing(ports.seal)
     threads = NodeThreads()
     stack.callback(threads.close)
+    drawing = LeasedStateGraph(identity.scope, run_lock)
 
-    def identify(configurable: Mapping[str, Any], context: Mapping[str, Any] | None) -> Scope:
-        scope = identity.scope(configurable, context)
-        run_lock.require(scope.thread)
-        return scope
+    def admit(scope: Scope, messages: Sequence[Any], first: bool) -> None:
+        check_messages(messages, identity.policy())
+        if first and ports.log.names(scope.tenant, scope.thread):
+            raise CheckpointsElsewhere(scope.thread)
 
-    drawing = build(nodes, identify, lambda messages: check_messages(messages, identity.policy()), sealing, threads)
+    build(drawing, nodes, identity.scope, admit, sealing, threads)
     return App(
         settings,
         ports,

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict, get_type_hints
 from graph.channels import NEXT_STEP, StateUnreadable, wrong_fields
 from graph.lap_seal import CHANNEL as SEAL
 from graph.lap_seal import Sealing
+from graph.leased import Identify, held_by
 from graph.node_threads import NodeThreads
 from graph.progress import answered, begun, tell
 from graph.scope import NotYours
@@ -22,24 +23,24 @@ from state.node import Node, SliceError
 from state.run import AgentState, RunContext, RunInput, RunOutput, Scope
 from state.value import Value
 
-Identify = Callable[[Mapping[str, Any], Mapping[str, Any] | None], Scope]
-Admit = Callable[[Sequence[Any]], None]
+Admit = Callable[[Scope, Sequence[Any], bool], None]
 Graph = StateGraph[AgentState, RunContext, RunInput, RunOutput]
 
 ORDER = ("resolve", "plan", "retrieve", "pack", "propose", "validate", "execute", "log")
 
 
-def build(nodes: Sequence[Node], identify: Identify, admit: Admit, sealing: Sealing, threads: NodeThreads) -> Graph:
-    """The graph of the eight nodes, uncompiled: whoever compiles it decides about savers.
+def build(
+    graph: Graph, nodes: Sequence[Node], identify: Identify, admit: Admit, sealing: Sealing, threads: NodeThreads
+) -> None:
+    """Draw the eight nodes on an empty graph: whoever compiles it decides about savers.
 
     `identify` derives the scope from configurable values and context; `admit` raises for input that may not begin
-    a run; `sealing` tells each node whether the lap was edited from outside; synchronous nodes of asynchronous runs
-    have `threads`.
+    a run, and is told whether its thread has no checkpoint yet; `sealing` tells each node whether the lap was edited
+    from outside; synchronous nodes of asynchronous runs have `threads`.
     """
     named = {node.name: node for node in nodes}
     if tuple(sorted(named)) != tuple(sorted(ORDER)):
         raise ValueError(f"got nodes {', '.join(sorted(named))}; the loop has exactly: {', '.join(ORDER)}")
-    graph = StateGraph(AgentState, context_schema=RunContext, input_schema=RunInput, output_schema=RunOutput)
     for name in ORDER:
         node = named[name]
         graph.add_node(
@@ -65,7 +66,6 @@ def build(nodes: Sequence[Node], identify: Identify, admit: Admit, sealing: Seal
     )
     graph.add_edge("execute", "log")
     graph.add_conditional_edges("log", _after_log, {"next decision": "resolve", "turn is over": END})
-    return graph
 
 
 def slice_schema(node: Node) -> type:
@@ -126,10 +126,11 @@ class _Both(Runnable[Any, Any]):
 def _wrapped(node: Node, identify: Identify, sealing: Sealing, threads: NodeThreads) -> _Both:
     def run(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:
         runtime = get_runtime(RunContext)
+        lease = held_by(config.get("configurable", {}))
         scope = identify(config.get("configurable", {}), runtime.context)
         tell(runtime.stream_writer, begun(node.name, channels))
         lap = sealing.found(node, scope, channels)
-        with at_work_on(scope.thread):
+        with lease.at_work(), at_work_on(scope.thread):
             result = node.run(read_slice(node, sealing.shown(node, lap, channels)), scope)
         writes = written(node, result)
         if (said := answered(scope, channels, writes)) is not None:
@@ -142,11 +143,13 @@ def _wrapped(node: Node, identify: Identify, sealing: Sealing, threads: NodeThre
 
     async def arun(channels: dict[str, Any], config: RunnableConfig) -> dict[str, JsonValue]:
         runtime = get_runtime(RunContext)
+        lease = held_by(config.get("configurable", {}))
         scope = await asyncio.to_thread(identify, config.get("configurable", {}), runtime.context)
         tell(runtime.stream_writer, begun(node.name, channels))
         lap = sealing.found(node, scope, channels)
-        with at_work_on(scope.thread):
-            result = await waiting(read_slice(node, sealing.shown(node, lap, channels)), scope)
+        async with lease.awork():
+            with at_work_on(scope.thread):
+                result = await waiting(read_slice(node, sealing.shown(node, lap, channels)), scope)
         return sealing.after(node, scope, lap, channels, written(node, result))
 
     return _Both(node.name, run, arun)
@@ -181,7 +184,8 @@ def _entry(identify: Identify, admit: Admit) -> Callable[[_LapSlice, RunnableCon
         scope = identify(config.get("configurable", {}), get_runtime(RunContext).context)
         if scope.actor.name != scope.principal.name:
             raise NotYours(scope.thread)  # an approver answers what is pending; a new message is the owner's
-        admit(channels.get("messages") or ())
+        # LangGraph's first step of a thread; one that goes on, or forks from any checkpoint, has a later one.
+        admit(scope, channels.get("messages") or (), config.get("metadata", {}).get("langgraph_step") == 0)
         return "a lap is still open" if channels.get("request") else "new lap"
 
     return entry

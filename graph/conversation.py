@@ -14,10 +14,12 @@ from graph.admission import check_carried, check_question
 from graph.channels import Channels, StateUnreadable, read_channels
 from graph.decided import already_decided, is_asked
 from graph.lap_seal import Sealing
+from graph.leased import HELD
 from graph.progress import OnProgress, listening
 from graph.reading import Reading, waiting_calls
 from graph.result import DecisionShown, PendingCall, RunResult
 from graph.scope import Identity
+from graph.stores.lease import Lease
 from graph.stores.ownership import UnknownThread
 from graph.stores.run_lock import SqlRunLock
 from state.policy import Policy, effective
@@ -94,9 +96,8 @@ class Conversation:
         check_question(question, effective(self._policies, self._clock.now()))
         scope = self.identity.owner(actor, self._ids.new("thread") if thread is None else thread)
         message = HumanMessage(content=question, id=self._ids.new("msg"))
-        with self._run_lock.holding(scope.thread):
-            self.identity.not_forgotten(scope)  # it may have been forgotten while this waited
-            return self._run(scope, {"messages": [message]}, on_decision, on_progress)
+        with self._run_lock.holding(scope.thread) as lease:
+            return self._run(scope, lease, {"messages": [message]}, on_decision, on_progress)
 
     def resume(
         self,
@@ -115,8 +116,8 @@ class Conversation:
         """
         scope = self.identity.visitor(self.identity.principal(as_), thread)
         self.identity.not_forgotten(scope)
-        with self._run_lock.holding(thread, wait_s=ANSWER_WAIT_S):
-            self.identity.not_forgotten(scope)  # as above
+        with self._run_lock.holding(thread, wait_s=ANSWER_WAIT_S) as lease:
+            self.identity.not_forgotten(scope)  # it may have been forgotten while this waited
             waiting = self._waiting(scope)
             asked = {call.call_id: (interrupt_id, call) for interrupt_id, call in waiting if is_asked(scope, call)}
             given: Any = answers  # whatever a caller of no types passes: it answers nothing, and is told so (H03)
@@ -135,7 +136,7 @@ class Conversation:
                 said = decision if isinstance(decision, Mapping) else {"decision": decision}
                 answer = {"approval_id": call.approval_id, **said}
                 resumed.setdefault(interrupt_id, {})[call_id] = answer
-            return self._run(scope, Command(resume=resumed), on_decision, on_progress, frozenset(given))
+            return self._run(scope, lease, Command(resume=resumed), on_decision, on_progress, frozenset(given))
 
     def result(self, thread: str, *, as_: str) -> RunResult:
         """How the thread's last turn stands; to an approver, what is pending.
@@ -194,12 +195,15 @@ class Conversation:
     def _run(
         self,
         scope: Scope,
+        lease: Lease,
         given: Any,
         on_decision: OnDecision | None,
         on_progress: OnProgress | None,
         answered: frozenset[str] = frozenset(),
     ) -> RunResult:
-        config: RunnableConfig = {**self._config(scope), "recursion_limit": self.step_limit}
+        # The run is on the thread that is held here until its result was read, so that it is its own.
+        on = {**self._config(scope)["configurable"], HELD: lease}
+        config: RunnableConfig = {"configurable": on, "recursion_limit": self.step_limit}
         context = {"principal": scope.actor.name}
         reading = self._reading(scope)
         run = self.graph.stream(given, config, context=context, stream_mode="updates", durability="sync")

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from langgraph.graph import StateGraph
+
 from graph.build import ORDER, build
 from graph.lap_seal import Sealing
 from graph.node_threads import NodeThreads
@@ -12,7 +14,7 @@ from graph.seal import HmacSeal
 from graph.settings import Settings
 from state.domain import DecisionTable, Domain
 from state.node import Node
-from state.run import Principal, Scope
+from state.run import AgentState, Principal, RunContext, RunInput, RunOutput, Scope
 
 _NOTE = "<!-- generated: agent draw --write -->"
 
@@ -49,9 +51,9 @@ def mermaid(nodes: Sequence[Node]) -> str:
     """The graph as Mermaid text, made locally."""
     nobody = Principal(name="", tenant="", roles=())
     sealing = Sealing(HmacSeal([b"of a drawing"]))
-    graph = build(
-        nodes, lambda *_: Scope(principal=nobody, actor=nobody, thread=""), lambda _: None, sealing, NodeThreads()
-    )
+    graph = StateGraph(AgentState, context_schema=RunContext, input_schema=RunInput, output_schema=RunOutput)
+    scope = Scope(principal=nobody, actor=nobody, thread="")
+    build(graph, nodes, lambda *_: scope, lambda *_: None, sealing, NodeThreads())
     drawn = graph.compile().get_graph()
     # The slices have a table of their own: in the boxes they would hide the routes.
     drawn.nodes = {name: node._replace(metadata=None) for name, node in drawn.nodes.items()}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from graph.admission import BadInput
+from graph.admission import BadInput, CheckpointsElsewhere
 from graph.channels import StateUnreadable
 from graph.checkpoint_metadata import NoSuchCheckpoint
 from graph.conversation import NothingPending
@@ -23,8 +23,8 @@ from graph.scope import BadBound, NotAuthenticated, NotYours, ThreadNeeded, Unkn
 from graph.settings import SettingsError
 from graph.skill_review import UnknownSkill
 from graph.stores.engine import POOL_WAIT_S
+from graph.stores.lease import LeaseLost, ThreadBusy
 from graph.stores.ownership import BadThreadName, UnknownThread
-from graph.stores.run_lock import LeaseLost, ThreadBusy
 from graph.stores.unavailable import StoreUnavailable, sqlite_unavailable
 from graph.tokens import UnknownTokenizer
 from graph.tool_overview import UnknownTool
@@ -49,6 +49,7 @@ _WRONG_USE = (
     UnknownThread,
     BadThreadName,
     BadInput,
+    CheckpointsElsewhere,
     NothingPending,
     NoSuchDecision,
     NoSuchCheckpoint,

@@ -11,8 +11,8 @@ from evals.trials.script import effects_in
 from graph.app import App
 from graph.conversation import Answer
 from graph.result import DecisionShown, PendingCall, RunResult
+from graph.stores.lease import ThreadBusy
 from graph.stores.ownership import UnknownThread
-from graph.stores.run_lock import ThreadBusy
 from state.contract import Effect
 from state.work import Status
 

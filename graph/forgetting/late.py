@@ -1,4 +1,4 @@
-"""A node that was at work while its thread was forgotten, or lost: nothing of what it brings becomes a checkpoint."""
+"""A node that was at work while its thread was forgotten: nothing of what it brings becomes a checkpoint."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,6 @@ from typing import Any
 from graph.forgetting.forget import Forgetting
 from graph.scope import Identity
 from graph.stores.ownership import UnknownThread
-from graph.stores.run_lock import SqlRunLock
 from state.node import Node
 from state.ports import ArtifactGone
 from state.run import Scope
@@ -18,9 +17,8 @@ from state.value import Value
 Brought = Value | Mapping[str, Any]
 
 
-def looking_back(node: Node, identity: Identity, forgetting: Forgetting, run_lock: SqlRunLock) -> Node:
-    """The node, which raises ThreadForgotten at its end where the thread was forgotten while it waited for the outside,
-    and LeaseLost where another run has begun on it.
+def looking_back(node: Node, identity: Identity, forgetting: Forgetting) -> Node:
+    """The node, which raises ThreadForgotten at its end where the thread was forgotten while it waited for the outside.
 
     A model or a tool may take any time. Every other node is over in milliseconds: that its thread was not forgotten
     when it began, as its scope says, is enough. Where a body went under its hands, it says why.
@@ -33,7 +31,6 @@ def looking_back(node: Node, identity: Identity, forgetting: Forgetting, run_loc
             plain = brought.model_dump(mode="json") if isinstance(brought, Value) else brought
             forgetting.late(scope.tenant, scope.thread, plain)
             raise
-        run_lock.require(scope.thread)
 
     @contextmanager
     def told(scope: Scope) -> Iterator[None]:

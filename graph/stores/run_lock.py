@@ -1,15 +1,17 @@
-"""One run per thread at a time, across threads, processes and machines, and after a kill."""
+"""One run per thread at a time, across threads, tasks, processes and machines, and after a kill."""
 
+import asyncio
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime, timedelta
 
 from sqlalchemy import Engine, bindparam, delete, select, update
 
 from graph.stores.engine import insert_or_ignore
+from graph.stores.lease import Lease, LeaseLost, ThreadBusy
 from graph.stores.schema import run_leases
 from graph.stores.unavailable import StoreUnavailable
 from state.ports import Clock, Ids
@@ -17,37 +19,9 @@ from state.ports import Clock, Ids
 # A killed run blocks its thread for at most this long. It is renewed at a third of it, so that two renewals may
 # fail (a busy database, a long pause of the interpreter, a clock some seconds off) before another run may start.
 LEASE_S = 15.0
-_LOOK_AGAIN_S = 0.05
 SKEW = timedelta(seconds=60)  # how far two machines' clocks may differ before one takes the other's lease for stale
-
-
-class ThreadBusy(RuntimeError):
-    """Another run is on this thread. `until` is when its lease ends at the earliest if it was killed."""
-
-    def __init__(self, thread: str, until: datetime | None) -> None:
-        killed = "" if until is None else f" (if it was killed: after {until:%H:%M:%S} UTC)"
-        super().__init__(f"thread {thread} has another run; allowed: one at a time; try again when it is done{killed}")
-        self.thread = thread
-        self.until = until
-
-
-class LeaseLost(RuntimeError):
-    """This run was suspended for longer than its lease, and another run has started on the thread."""
-
-    def __init__(self, thread: str) -> None:
-        super().__init__(
-            f"this run lost thread {thread}: it stood still for longer than its lease, and another run began; it ends "
-            f"here, and what it did so far stays: look with `agent show {thread} --tree` before going on"
-        )
-
-
-@dataclass
-class _Lease:
-    """A lease that this process holds. Nobody else can have taken it before `sure_until` (monotonic seconds)."""
-
-    token: str
-    sure_until: float
-    lost: bool = False
+_LOOK_AGAIN_S = 0.05
+_THREADS = 2  # for asynchronous runs: each beginning and each end is one statement
 
 
 class SqlRunLock:
@@ -77,56 +51,63 @@ class SqlRunLock:
         self._renew = update(run_leases).where(*mine).values(expires_at=bindparam("until"))
         self._release = delete(run_leases).where(*mine)
         self._held_until = select(own.expires_at).where(own.thread == bindparam("of_thread"))
-        self._held: dict[str, _Lease] = {}
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lease")
+        # What the keeper renews, by token; whoever changes it tells the keeper.
+        self._held: dict[str, Lease] = {}
+        self._changed = threading.Condition()
+        self._keeping = False
         # Leases of runs that ended while the database was gone: nobody could be told, and nobody else holds them.
         self._left: dict[str, str] = {}
 
     @contextmanager
-    def holding(self, thread: str, wait_s: float = 0.0) -> Iterator[None]:
+    def holding(self, thread: str, wait_s: float = 0.0) -> Iterator[Lease]:
         """Hold the thread for one run.
 
         Raises ThreadBusy when another run holds it for longer than this waits, and LeaseLost at the end of a run that
         lost it on the way (the run's own error goes first).
         """
         lease = self._waited(thread, time.monotonic() + wait_s)
-        self._held[thread] = lease
-        stop = threading.Event()
-        # A daemon: a run that is killed or hangs must not keep the process, or the lease, alive.
-        renewing = threading.Thread(target=self._keep, args=(thread, lease, stop), name=f"lease {thread}", daemon=True)
-        renewing.start()
         try:
-            yield
+            yield lease
         finally:
-            stop.set()
-            renewing.join()
-            if self._held.get(thread) is lease:
-                del self._held[thread]
-            held = self._let_go(thread, lease.token)
+            held = lease.end()
         if not held:
             raise LeaseLost(thread)
 
-    def require(self, thread: str) -> None:
-        """For a run that goes on: that this process has not lost the thread to another run meanwhile. The database is
-        asked only where the lease could not be renewed in time. A run that took no lease, as a server's, is not asked.
-
-        Raises LeaseLost, StoreUnavailable.
-        """
-        lease = self._held.get(thread)
-        if lease is None or (not lease.lost and time.monotonic() < lease.sure_until):
-            return
-        if lease.lost or not self._renewed(thread, lease):
+    @asynccontextmanager
+    async def aholding(self, thread: str, wait_s: float = 0.0) -> AsyncIterator[Lease]:
+        """The same for an asynchronous run. A run that is cancelled gives its thread back too, whenever that is."""
+        lease = await self._awaited(thread, time.monotonic() + wait_s)
+        try:
+            yield lease
+        finally:
+            held = await asyncio.shield(asyncio.wrap_future(self._pool.submit(lease.end)))
+        if not held:
             raise LeaseLost(thread)
 
-    def _waited(self, thread: str, until: float) -> _Lease:
+    def _waited(self, thread: str, until: float) -> Lease:
         while True:
             try:
-                return self._acquire(thread)
+                return self._taken(thread)
             except ThreadBusy:
                 if time.monotonic() >= until:
                     raise
             time.sleep(_LOOK_AGAIN_S)
 
-    def _acquire(self, thread: str) -> _Lease:
+    async def _awaited(self, thread: str, until: float) -> Lease:
+        while True:
+            taking = self._pool.submit(self._taken, thread)
+            try:
+                return await asyncio.wrap_future(taking)
+            except asyncio.CancelledError:
+                taking.add_done_callback(_give_back)
+                raise
+            except ThreadBusy:
+                if time.monotonic() >= until:
+                    raise
+            await asyncio.sleep(_LOOK_AGAIN_S)
+
+    def _taken(self, thread: str) -> Lease:
         token, sure_until = self._ids.new("run"), time.monotonic() + self._lease_s
         now = self._clock.now()
         end = self._end(now)
@@ -136,31 +117,49 @@ class SqlRunLock:
                 connection.execute(self._release, {"of_thread": thread, "of_token": left})
             if connection.execute(self._take, row).rowcount != 1:
                 raise ThreadBusy(thread, connection.scalar(self._held_until, {"of_thread": thread}))
-        return _Lease(token, sure_until)
+        lease = Lease(thread, token, sure_until, renew=self._renewed, let_go=self._let_go)
+        with self._changed:
+            self._held[token] = lease
+            if not self._keeping:
+                self._keeping = True
+                # A daemon: a run that is killed or hangs must not keep the process, or the lease, alive.
+                threading.Thread(target=self._keep, name="leases", daemon=True).start()
+        return lease
 
-    def _let_go(self, thread: str, token: str) -> bool:
+    def _let_go(self, lease: Lease) -> bool:
         """Give the lease back; whether it was still ours."""
+        with self._changed:
+            self._held.pop(lease.token, None)
+            self._changed.notify()
         try:
             with self._engine.connect() as connection:
-                return connection.execute(self._release, {"of_thread": thread, "of_token": token}).rowcount == 1
+                row = {"of_thread": lease.thread, "of_token": lease.token}
+                return connection.execute(self._release, row).rowcount == 1
         except StoreUnavailable:
             # The run itself is over. The next one of this process gives the lease back; for others it ends by itself.
-            self._left[thread] = token
+            self._left[lease.thread] = lease.token
             return True
 
-    def _keep(self, thread: str, lease: _Lease, stop: threading.Event) -> None:
-        while not stop.wait(self._lease_s / 3):
-            try:
-                if not self._renewed(thread, lease):
+    def _keep(self) -> None:
+        """Renew what is held, until nothing is."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: not self._held, self._lease_s / 3)
+                if not self._held:
+                    self._keeping = False
                     return
-            except StoreUnavailable:
-                # The next try may still come in time; if not, the run asks before it goes on.
-                continue
+                held = [lease for lease in self._held.values() if not lease.lost]
+            for lease in held:
+                try:
+                    self._renewed(lease)
+                except StoreUnavailable:
+                    # The next try may still come in time; if not, each run asks before it goes on.
+                    break
 
-    def _renewed(self, thread: str, lease: _Lease) -> bool:
+    def _renewed(self, lease: Lease) -> bool:
         """Whether the lease was still ours; then it is for another term."""
         sure_until = time.monotonic() + self._lease_s
-        row = {"of_thread": thread, "of_token": lease.token, "until": self._end(self._clock.now())}
+        row = {"of_thread": lease.thread, "of_token": lease.token, "until": self._end(self._clock.now())}
         with self._engine.connect() as connection:
             if connection.execute(self._renew, row).rowcount != 1:
                 lease.lost = True
@@ -170,3 +169,8 @@ class SqlRunLock:
 
     def _end(self, now: datetime) -> datetime:
         return now + timedelta(seconds=self._lease_s)
+
+
+def _give_back(taking: "Future[Lease]") -> None:
+    if not taking.cancelled() and taking.exception() is None:
+        taking.result().end()

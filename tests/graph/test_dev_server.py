@@ -13,7 +13,7 @@ from graph.build import ORDER
 from graph.checkpoint_metadata import NoSuchCheckpoint
 from graph.scope import NotAuthenticated, NotYours
 from graph.stores.ownership import ThreadForgotten
-from graph.stores.run_lock import LeaseLost, ThreadBusy
+from graph.stores.lease import LeaseLost, ThreadBusy
 from graph.stores.unavailable import StoreUnavailable
 from state.checks.rates import RateMissing
 from state.policy import PolicyMissing

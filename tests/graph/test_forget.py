@@ -22,8 +22,8 @@ from graph.inspection.tree import tree
 from graph.inspection.verify import verify
 from graph.scope import UnknownPrincipal
 from graph.stores.artifacts import SqlArtifacts
+from graph.stores.lease import ThreadBusy
 from graph.stores.ownership import ThreadForgotten, UnknownThread
-from graph.stores.run_lock import ThreadBusy
 from retrieval.memory import StoreMemory, namespace
 from state.work import Status
 from tests.fakes import FakeClock

@@ -103,6 +103,7 @@ def dies(at: int, kind: str, home: Path, database_url: str | None) -> None:
     app = order_desk(home, desk(kind, home / "done", dying), LINES, FakeClock(NOW), database_url)
     app.identity.owner(app.identity.principal(AGENT.name), "T")
     given: Any = {"messages": [{"type": "human", "content": "Refund A1, 100"}]}
+    app._run_lock._lease_s = 0.1  # else the lease outlives who held it
     laps = 0
     for update in app.graph.stream(given, ON, context=AS_AGENT, stream_mode="updates", durability="sync"):
         laps += "validate" in update

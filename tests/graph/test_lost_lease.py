@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, text
 from graph.inspection.tree import tree
 from graph.inspection.verify import verify
 from graph.result import DecisionShown
-from graph.stores.run_lock import LeaseLost
+from graph.stores.lease import LeaseLost
 from graph.stores.url import database_url as stores_url
 from state.work import Status
 from tests.desk import AGENT, Desk

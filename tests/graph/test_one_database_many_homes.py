@@ -14,8 +14,8 @@ from sqlalchemy import create_engine, inspect, select, update
 from graph.app import open_app, open_identity
 from graph.conversation import NothingPending
 from graph.settings import SettingsError
+from graph.stores.lease import ThreadBusy
 from graph.stores.migrations import STEPS
-from graph.stores.run_lock import ThreadBusy
 from graph.stores.schema import marks, schema_version
 from graph.stores.url import database_url as url_of
 from state.work import Status

@@ -1,6 +1,6 @@
 """What each node can see and may write: asserted on the real graph, and for each node alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import StateGraph
 from langgraph.types import Command
 
 from graph.app import App
@@ -18,7 +19,7 @@ from graph.lap_seal import Sealing
 from graph.node_threads import NodeThreads
 from state.context import Packed
 from state.node import Node, SliceError
-from state.run import AgentState
+from state.run import AgentState, RunContext, RunInput, RunOutput
 from state.value import Value
 from state.work import Decision
 from tests.desk import AGENT, LEAD, Desk
@@ -246,6 +247,11 @@ def test_only_what_a_node_set_is_written_as_plain_json(app: App, parts: Parts) -
     assert written(of(app, "plan"), {"decision": decided}) == {"decision": decided.model_dump(mode="json")}
 
 
+def drawn(app: App, nodes: Sequence[Node]) -> None:
+    graph = StateGraph(AgentState, context_schema=RunContext, input_schema=RunInput, output_schema=RunOutput)
+    build(graph, nodes, app.identity.scope, lambda *_: None, Sealing(FakeSeal()), NodeThreads())
+
+
 class Stray(Value):
     """A slice with a field that is no channel."""
 
@@ -256,11 +262,11 @@ class Stray(Value):
 def test_a_field_that_is_no_channel_is_refused_when_the_graph_is_built(app: App, change: dict[str, Any]) -> None:
     nodes = [replace(node, **change) if node.name == "plan" else node for node in app.nodes]
     with pytest.raises(SliceError, match="node plan: approved are no channels; channels: messages, task, head"):
-        build(nodes, app.identity.scope, lambda messages: None, Sealing(FakeSeal()), NodeThreads())
+        drawn(app, nodes)
 
 
 @pytest.mark.parametrize("names", [ORDER[:-1], (*ORDER, "extra")], ids=["seven", "nine"])
 def test_the_loop_has_exactly_eight_nodes(app: App, names: tuple[str, ...]) -> None:
     nodes = [replace(of(app, name) if name in ORDER else app.nodes[0], name=name) for name in names]
     with pytest.raises(ValueError, match="the loop has exactly: resolve, plan, retrieve, pack, propose, validate"):
-        build(nodes, app.identity.scope, lambda messages: None, Sealing(FakeSeal()), NodeThreads())
+        drawn(app, nodes)

@@ -14,7 +14,8 @@ from sqlalchemy import select, update
 
 from graph.clock import RandomIds, SystemClock
 from graph.stores.engine import Database, open_database
-from graph.stores.run_lock import LeaseLost, SqlRunLock, ThreadBusy
+from graph.stores.lease import LeaseLost, ThreadBusy
+from graph.stores.run_lock import SqlRunLock
 from graph.stores.schema import run_leases
 from tests.fakes import FakeClock, SequentialIds
 
@@ -138,24 +139,24 @@ def test_a_run_that_could_not_renew_its_lease_asks_for_it_before_it_goes_on(data
     class Deaf(SqlRunLock):
         """No renewal comes through."""
 
-        def _keep(self, *_: object) -> None:
+        def _keep(self) -> None:
             pass
 
     lock = Deaf(database.everyday, FakeClock(), SequentialIds(), lease_s=0.2)
-    lock.require("T")  # nobody holds it here: a server sees to its runs itself
     slow = lock.holding("T")
-    slow.__enter__()
+    lease = slow.__enter__()
     time.sleep(0.3)
-    lock.require("T")  # nobody took it
+    lease.require()  # nobody took it
     with database.everyday.connect() as connection:
         connection.execute(update(run_leases).values(token="another run"))
-    lock.require("T")  # it was just renewed: whoever takes it before its end takes a stale clock for one
+    lease.require()  # it was just renewed: whoever takes it before its end takes a stale clock for one
     time.sleep(0.3)
     with pytest.raises(LeaseLost, match="another run began; it ends here"):
-        lock.require("T")
+        lease.require()
+    with lock.holding("U") as other:
+        other.require()  # another thread's run of the same process is not asked for this one
     with pytest.raises(LeaseLost):
         slow.__exit__(None, None, None)
-    lock.require("T")
 
 
 @pytest.mark.parametrize("lease_s", [0, -1])
