@@ -111,9 +111,9 @@ class Behind:
                 how = "is in no record: it was removed, or its lap was cut off and no checkpoint shows it"
                 self.faults.append(Fault(record="", index=None, what=what, how=how))
 
-    def look_at_effects(self, effects: Effects) -> None:
+    def look_at_effects(self, effects: Effects, seen: Checkpoints) -> None:
         """At the row of every effect, its seal and its result."""
-        self.faults += (*effects.changed(), *effects.unkept())
+        self.faults += (*effects.changed(), *effects.unkept(), *effects.unkept_of_open_laps(seen))
         for wrong in effects.results(Bodies(self._artifacts, self._scope.tenant)):
             if isinstance(wrong, Fault):
                 self.faults.append(wrong)

@@ -18,9 +18,12 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from graph.app import App
 from graph.forgetting.naming import Named, named
 from graph.inspection.fault import Fault, fault_of
+from graph.lap_seal import Sealing
 from graph.stores.engine import batched
+from graph.stores.filed_effects import DONE
 from graph.stores.unavailable import StoreUnavailable
 from state.canonical import canonical_json
+from state.contract import Effect
 from state.ports import DecisionLog, LedgerRow, RecordDamaged, RecordMissing, Seal
 from state.record import DecisionRecord, under_seal
 from state.run import Scope
@@ -86,21 +89,24 @@ def _unsound(body: bytes, made: str | None, seal: Seal, parent: DecisionRecord |
 @dataclass(frozen=True)
 class Checkpoints:
     """What the checkpoints of a thread say of records, on all branches: how many there are, how many name which head,
-    the laps that were open, by the record before and the proposal, and every body that one names, with its kind."""
+    the laps that were open, by the record before and the proposal, every body that one names, with its kind, and the
+    effects that a lap as its nodes left it says were begun: key in the ledger and call."""
 
     count: int
     heads: Counter[str]
     laps: frozenset[tuple[str | None, str]]
     bodies: frozenset[Named] = frozenset()
+    begun: frozenset[tuple[str, str]] = frozenset()
     faults: tuple[Fault, ...] = ()
 
 
-def checkpoints(saver: BaseCheckpointSaver[Any], scope: Scope) -> Checkpoints:
+def checkpoints(saver: BaseCheckpointSaver[Any], scope: Scope, sealing: Sealing) -> Checkpoints:
     """What the checkpoints say. One that cannot be read is a fault."""
     config: RunnableConfig = {"configurable": {"thread_id": scope.thread}}
     heads: Counter[str] = Counter()
     laps: set[tuple[str | None, str]] = set()
     bodies: set[Named] = set()
+    effects: set[tuple[str, str]] = set()
     count = 0
     faults: tuple[Fault, ...] = ()
     try:
@@ -114,12 +120,24 @@ def checkpoints(saver: BaseCheckpointSaver[Any], scope: Scope) -> Checkpoints:
             request, proposal = values.get("request"), values.get("proposal")
             if isinstance(request, Mapping) and isinstance(proposal, str):
                 laps.add((request.get("parent"), proposal))
+            for lap in (values, {**values, **dict(written)}):
+                if lap.get("observations") and not sealing.edited(scope, lap):
+                    effects.update(_begun(lap))
     except (StoreUnavailable, sqlite3.Error):
         raise
     except Exception as error:  # noqa: BLE001 - what a spoilt checkpoint raises is for its serializer to choose
         how = f"cannot be read ({type(error).__name__}): those before it were not looked at"
         faults = (Fault(record="", index=None, what=f"checkpoint {count + 1}, from the newest,", how=how),)
-    return Checkpoints(count, heads, frozenset(laps), frozenset(bodies), faults)
+    return Checkpoints(count, heads, frozenset(laps), frozenset(bodies), frozenset(effects), faults)
+
+
+def _begun(lap: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The effects of a lap whose seal holds: its channels are as its nodes wrote them."""
+    bound = {one["call_id"]: one["bound"] for one in lap.get("verdicts") or () if one["verdict"] == "allowed"}
+    for seen in lap["observations"]:
+        may_be_done = seen["effect"] != Effect.READ and seen["outcome"] in (*DONE, "unknown")
+        if may_be_done and seen["call_id"] in bound:
+            yield bound[seen["call_id"]], seen["call_id"]
 
 
 def missing(found: Filed, seen: Checkpoints, rows: Iterable[LedgerRow]) -> Iterator[Fault]:

@@ -38,6 +38,15 @@ class Effects:
                 if how is not None:
                     yield fault_of(name, record, f"the effect of {seen.call_id}", how)
 
+    def unkept_of_open_laps(self, seen: Checkpoints) -> Iterator[Fault]:
+        """The same of what no record tells of yet, and a checkpoint shows: its lap is open, or was cut off."""
+        held = {row.claim.key for row in self._rows}
+        filed = {verdict.bound for record in self._records.values() for verdict, _ in begun(record)}
+        for key, call_id in sorted(seen.begun):
+            if key not in held | filed:
+                how = "has no row in the ledger: it was removed, and a checkpoint shows it"
+                yield Fault(record="", index=None, what=f"the effect of {call_id}", how=how)
+
     def changed(self) -> Iterator[Fault]:
         """The rows that are not as the ledger wrote them: no effect runs on their thread."""
         for row in self._rows:

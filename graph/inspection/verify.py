@@ -19,6 +19,7 @@ from graph.inspection.behind import Behind
 from graph.inspection.chain import checkpoints, filed, missing, saver_of, unsound
 from graph.inspection.effects import Effects
 from graph.inspection.fault import Fault
+from graph.lap_seal import Sealing
 from graph.stores.engine import batched
 from state.ports import LedgerRow
 from state.run import Scope
@@ -76,7 +77,7 @@ def verify(app: App, thread: str, *, as_: str) -> Verification:
     scope = app.owned(thread, as_=as_)
     # The thread may be at work: what names records is read before them, and the rows that they name after them.
     before, unreadable = _rows(app, scope)
-    seen = checkpoints(saver_of(app), scope)
+    seen = checkpoints(saver_of(app), scope, Sealing(app.ports.seal))
     found = filed(app.ports.log, scope)
     faults = [*found.faults, *unsound(found, app.ports.seal, scope), *unreadable]
     faults += [*seen.faults, *missing(found, seen, before)]
@@ -85,7 +86,7 @@ def verify(app: App, thread: str, *, as_: str) -> Verification:
         behind.look({name: found.records[name] for name in names})
     behind.look_at_checkpoints(seen)
     behind.look_for_records(Effects(before, found.records), seen)
-    behind.look_at_effects(Effects(_rows(app, scope)[0], found.records))
+    behind.look_at_effects(Effects(_rows(app, scope)[0], found.records), seen)
     parents = {record.parent for record in found.records.values()}
     return Verification(
         thread=thread,

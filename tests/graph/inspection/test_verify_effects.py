@@ -201,6 +201,22 @@ def test_the_row_of_an_effect_that_nobody_knows_of_is_missed_too(tampering: Tamp
         app.graph.invoke(None, fork.config, context={"principal": AGENT.name})
 
 
+@on_both_engines
+def test_the_row_of_an_effect_that_only_a_checkpoint_shows_is_missed(tampering: Tampering) -> None:
+    """Its lap was cut off before it was filed."""
+    question: Any = {"messages": [{"type": "human", "content": "Refund A1, 100"}]}
+    app = tampering.app(*REFUNDED)
+    who: Any = {"principal": AGENT.name}
+    for _ in app.graph.stream(question, ON, context=who, interrupt_after=["execute"], durability="sync"):
+        pass
+    assert tampering.desk.effects == [("refund", "A1", "100")]
+    assert tampering.checked().sound
+    tampering.sql("DELETE FROM expediente_claims")
+    assert tampering.faults() == [
+        "the effect of call-2-0 has no row in the ledger: it was removed, and a checkpoint shows it"
+    ]
+
+
 def _act(values: dict[str, Any]) -> bool:
     return bool(values["decision"]["kind"] == "act")
 
