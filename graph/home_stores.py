@@ -11,14 +11,13 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from graph.home import claim_database, mark_opened, refuse_foreign, refuse_put_back, require_writable
 from graph.master_secret import MasterSecret
-from graph.persistence import open_checkpoints_to_look, open_persistence
+from graph.persistence import checkpoints_there, open_checkpoints_to_look, open_persistence
 from graph.settings import Settings
 from graph.stores.engine import Database, found_version, look_at_database, open_database
 from graph.stores.forgotten import MEMORY, SqlForgotten
 from graph.stores.looking import can_be_written
 from graph.stores.marks import SqlMarks
 from graph.stores.schema import SCHEMA_VERSION
-from graph.stores.url import database_url, on_server
 from retrieval.ingest import IngestReport
 from retrieval.library import Library
 from retrieval.memory import StoreMemory
@@ -63,9 +62,8 @@ def ready_to_look(settings: Settings) -> bool:
 
     Raises StoreUnavailable.
     """
-    kept = on_server(database_url(settings.database)) or settings.checkpoints_file.exists()
-    there = kept and (settings.home / "domain").is_dir()
-    return there and found_version(settings.database) == SCHEMA_VERSION
+    there = (settings.home / "domain").is_dir() and found_version(settings.database) == SCHEMA_VERSION
+    return there and checkpoints_there(settings)
 
 
 def only_to_look(settings: Settings) -> bool:

@@ -42,6 +42,18 @@ def open_persistence(settings: Settings) -> Iterator[Persistence]:
         yield Persistence(saver, server_store)
 
 
+def checkpoints_there(settings: Settings) -> bool:
+    """Whether checkpoints can be looked at as they are, with nothing to make or migrate. Raises StoreUnavailable."""
+    url = database_url(settings.database)
+    if not on_server(url):
+        return settings.checkpoints_file.exists()
+    try:
+        from graph.server_savers import server_tables_there
+    except ModuleNotFoundError as error:
+        raise driver_missing(spelt(url), error) from None
+    return server_tables_there(url)
+
+
 @contextmanager
 def open_checkpoints_to_look(settings: Settings) -> Iterator[BaseCheckpointSaver[Any]]:
     """The checkpoints as they are, to read: what would write fails. Raises StoreUnavailable."""

@@ -34,6 +34,11 @@ MAX_CONNECTIONS = 4
 WAIT_S = 10.0
 _SETUP_LOCK = 0x4578_7066  # advisory lock: processes make LangGraph's tables one after the other
 _SETUP_WAIT_S = 60.0
+# What LangGraph keeps, the table in which it notes its version, and the newest version that this release knows.
+_MIGRATED = (
+    ("checkpoints", "checkpoint_migrations", len(PostgresSaver.MIGRATIONS) - 1),
+    ("memory", "store_migrations", len(PostgresStore.MIGRATIONS) - 1),
+)
 
 # The pool warns of each attempt to connect anew. A program that set up no logging would find that in its output,
 # beside the one error that the run ends with.
@@ -102,10 +107,35 @@ def open_server(url: URL) -> Iterator[tuple[PostgresSaver, PostgresStore]]:
 
 @contextmanager
 def server_saver_to_look(url: URL) -> Iterator[PostgresSaver]:
-    """The saver of checkpoints that are only read: what would write fails. Raises StoreUnavailable, SchemaTooNew."""
-    _set_up(url)  # finds its tables there
+    """The saver of checkpoints that are only read: what would write fails, and no table is made.
+
+    Raises StoreUnavailable, also where there are no tables, or those of an earlier release; SchemaTooNew.
+    """
+    if not server_tables_there(url):
+        raise StoreUnavailable(
+            spelt(url),
+            "no tables of checkpoints, or those of an earlier release",
+            "those of this release, where they are only looked at",
+            "open it once to run (`agent ask`), which brings them up to date",
+        )
     with _Pool(url, configure=_reading) as pool:
         yield _Saver(pool, serde=checkpoint_serializer())
+
+
+def server_tables_there(url: URL) -> bool:
+    """Whether LangGraph's tables are there and of this release; nothing is made.
+
+    Raises StoreUnavailable, SchemaTooNew.
+    """
+    where = spelt(url)
+    try:
+        with psycopg.Connection.connect(**_arguments(url)) as connection:
+            _reading(connection)
+            return _of_this_release(connection, where)
+    except psycopg.errors.UndefinedTable:
+        return False
+    except psycopg.Error as error:
+        raise server_unavailable(where, error) from None
 
 
 def _reading(connection: _Connection) -> None:
@@ -197,13 +227,7 @@ def _set_up(url: URL) -> None:
             _alone(connection, where)
             PostgresSaver(connection).setup()
             PostgresStore(connection).setup()
-            for what, table, known in (
-                ("checkpoints", "checkpoint_migrations", len(PostgresSaver.MIGRATIONS) - 1),
-                ("memory", "store_migrations", len(PostgresStore.MIGRATIONS) - 1),
-            ):
-                found = _newest(connection, table)
-                if found > known:
-                    raise SchemaTooNew(where, found, known, what)
+            _of_this_release(connection, where)
     except psycopg.Error as error:
         raise server_unavailable(where, error) from None
 
@@ -224,6 +248,15 @@ def _alone(connection: _Connection, where: str) -> None:
                 "look into pg_stat_activity for what holds it, then start again",
             )
         time.sleep(0.05)
+
+
+def _of_this_release(connection: _Connection, where: str) -> bool:
+    """Whether LangGraph's tables are of this release, or of an earlier one. Raises SchemaTooNew for a later one."""
+    versions = [(what, _newest(connection, table), known) for what, table, known in _MIGRATED]
+    for what, found, known in versions:
+        if found > known:
+            raise SchemaTooNew(where, found, known, what)
+    return all(found == known for _, found, known in versions)
 
 
 def _newest(connection: _Connection, table: str) -> int:
