@@ -1,37 +1,20 @@
 """validate (L6): code decides what a proposal may do. Pure; it pauses only on a request it has already written."""
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from typing import Any, NamedTuple
-
-from pydantic import JsonValue
 
 from nodes.validate.answer import answer_verdict, plan_verdict
-from nodes.validate.approval import (
-    Answered,
-    allowed,
-    answer_to,
-    approval_request,
-    asked_again,
-    denied,
-    not_taken,
-    shown_to_person,
-)
-from nodes.validate.case import Allow, Ask, Case, Deny, offered
-from nodes.validate.edit import as_edited, edited_before, refused, stored
-from nodes.validate.exceeded import exceeded
-from nodes.validate.opened import Opened, opened_effects
-from nodes.validate.provenance import Past, disputes, past_of, rows_of, seen_whole, shows_values
+from nodes.validate.case import offered
+from nodes.validate.edit import edited_before
+from nodes.validate.lap import Lap
+from nodes.validate.opened import opened_effects
+from nodes.validate.provenance import disputes, past_of, rows_of, seen_whole, shows_values
 from nodes.validate.recheck import lapsed
-from nodes.validate.repeats import Elsewhere, done_elsewhere, repeats
-from nodes.validate.rules import judge
+from nodes.validate.repeats import done_elsewhere
 from nodes.validate.said import link_verdict
 from nodes.validate.secret import masked_verdicts, secret_verdict
-from state.checks.binding import arguments_digest, call_digest
-from state.checks.known import Row
+from nodes.validate.settling import Pause, answered, first
 from state.checks.origin import Shown
-from state.checks.quote import unquoted
 from state.context import ContextItem, ContextManifest, Packed
 from state.contract import Effect, ToolContract
 from state.domain import Holds, Owns
@@ -43,7 +26,6 @@ from state.record import DecisionRecord
 from state.request import Attempt
 from state.run import Edited, RequestContext, Scope
 from state.task import TaskState
-from state.tools import Observation
 from state.value import Value
 from state.verdict import Denied, NeedsApproval, Verdict
 from state.work import PROPOSAL, Act, Answer, Clarify, Decision, DecisionKind, Escalate, Plan, ToolCall
@@ -65,24 +47,6 @@ class Writes(Value):
     """One verdict per call of the proposal; none on a lap that was edited from outside."""
 
     verdicts: tuple[Verdict, ...]
-
-
-Pause = Callable[[dict[str, JsonValue]], Any]
-
-
-class _Given(NamedTuple):
-    """What all calls of a lap are judged by."""
-
-    body: Callable[[str], str]
-    shown: tuple[Shown, ...]
-    rows: tuple[Row, ...]
-    opened: Opened
-    read: tuple[Observation, ...]
-    changed: frozenset[str]
-    before: Past
-    elsewhere: tuple[Elsewhere, ...]
-    disputed: bool
-    lapsed: bool
 
 
 def make_validate(
@@ -129,15 +93,33 @@ def make_validate(
                 read = seen_whole(manifest, past, turn)
                 stale = _changes(calls) and lapsed(memory, manifest, reads.decision, scope, now)
                 disputed = disputes(manifest)
-                given = _Given(body, shown, rows_shown, opened, read, changed, before, elsewhere, disputed, stale)
-                cases = {
-                    call.call_id: _case(call, calls[:ordinal], reads, scope, policy, given)
-                    for ordinal, call in enumerate(calls)
-                }
-                pending = [verdict for verdict in reads.verdicts or () if isinstance(verdict, NeedsApproval)]
-                if pending:
-                    return _answered(reads, pending, cases, scope, policy)
-                return tuple(_first(call, cases[call.call_id], policy, now) for call in calls)
+                lap = Lap(
+                    contracts=contracts,
+                    resources=resources,
+                    preconditions=preconditions,
+                    masked=secrets.masked,
+                    quotas=quotas,
+                    clock=clock,
+                    body=body,
+                    calls=calls,
+                    request=reads.request,
+                    decision=reads.decision,
+                    scope=scope,
+                    task=reads.task,
+                    policy=policy,
+                    shown=shown,
+                    rows=rows_shown,
+                    opened=opened,
+                    read=read,
+                    changed=changed,
+                    before=before,
+                    elsewhere=elsewhere,
+                    disputed=disputed,
+                    lapsed=stale,
+                )
+                if any(isinstance(verdict, NeedsApproval) for verdict in reads.verdicts or ()):
+                    return answered(lap, reads.verdicts or (), pause, partial(artifacts.put, scope.tenant))
+                return tuple(first(lap, call) for call in calls)
             case Answer() | Clarify() | Escalate() if not closing and (held := _unsaid(proposal, reads, scope, policy)):
                 return (held,)
             case Answer():
@@ -176,119 +158,6 @@ def make_validate(
 
     def _changes(calls: Sequence[ToolCall]) -> bool:
         return any(contracts[call.tool].effect is not Effect.READ for call in calls if call.tool in contracts)
-
-    def _case(
-        call: ToolCall,
-        earlier: tuple[ToolCall, ...],
-        reads: Reads,
-        scope: Scope,
-        policy: Policy,
-        given: _Given,
-    ) -> Case | None:
-        if (contract := contracts.get(call.tool)) is None:
-            return None
-        arguments = unquoted(call.arguments, given.body)
-        bound = call_digest(scope, reads.request.parent, call.call_id, arguments, contract, policy.version)
-        return Case(
-            call=call,
-            arguments=arguments,
-            contract=contract,
-            decision=reads.decision,
-            request=reads.request,
-            scope=scope,
-            task=reads.task,
-            policy=policy,
-            shown=given.shown,
-            rows=given.rows,
-            owns=dict(resources),
-            holds=dict(preconditions),
-            masked=secrets.masked,
-            over=exceeded(quotas, contract, earlier, scope, reads.request, policy),
-            opened=given.opened,
-            read=given.read,
-            earlier=earlier,
-            changed=given.changed,
-            disputed=given.disputed,
-            lapsed=given.lapsed,
-            repeats=repeats(
-                contract, arguments, earlier, contracts, given.body, given.before.deeds, given.elsewhere, bound
-            ),
-            now=clock.now(),
-            digest=arguments_digest(call.tool, arguments),
-            bound=bound,
-        )
-
-    def _first(call: ToolCall, case: Case | None, policy: Policy, now: datetime) -> Verdict:
-        if case is None:
-            return Denied(
-                call_id=call.call_id, rule="unknown_tool", reason="there is no such tool", policy_version=policy.version
-            )
-        rule, finding = judge(case)
-        match finding:
-            case Allow():
-                return allowed(case, rule, now)
-            case Deny(reason=reason):
-                return Denied(
-                    call_id=call.call_id, rule=rule, reason=reason, policy_version=policy.version, trace=case.trace
-                )
-            case Ask(reason=reason):
-                asked = approval_request(case, reason, now)
-                return NeedsApproval(
-                    call_id=call.call_id, rule=rule, policy_version=policy.version, trace=case.trace, request=asked
-                )
-
-    def _answered(
-        reads: Reads,
-        pending: list[NeedsApproval],
-        cases: Mapping[str, Case | None],
-        scope: Scope,
-        policy: Policy,
-    ) -> tuple[Verdict, ...]:
-        """All pending calls are judged anew, then asked for together. What is to be asked for other reasons than those
-        that were written is written first."""
-        asked = [(verdict, cases.get(verdict.call_id)) for verdict in pending]
-        anew = {verdict.call_id: _judged_anew(verdict, case, policy) for verdict, case in asked}
-        if any(anew[verdict.call_id] != verdict for verdict in pending):
-            return tuple(anew.get(verdict.call_id, verdict) for verdict in reads.verdicts or ())
-        answers = pause({"approvals": [shown_to_person(verdict, case) for verdict, case in asked if case is not None]})
-        if not isinstance(answers, Mapping) or answers.keys().isdisjoint(verdict.call_id for verdict in pending):
-            answers = {}  # an answer that names no pending call is an answer to none
-        now = clock.now()
-        settled = {
-            verdict.call_id: _settled(verdict, case, answer_to(verdict, case, answers, scope, policy, now), policy)
-            for verdict, case in asked
-            if case is not None
-        }
-        return tuple(settled.get(verdict.call_id, verdict) for verdict in reads.verdicts or ())
-
-    def _judged_anew(pending: NeedsApproval, case: Case | None, policy: Policy) -> Verdict:
-        """Rights, limits and facts may have changed while the call waited; on another branch it may have been done."""
-        if case is None or pending.request.digest != case.bound:
-            return denied(pending, "approval_void", "the call is not the one that was asked for", policy)
-        if clock.now() >= pending.request.expires_at:
-            return denied(pending, "approval_expired", "the request for approval has expired", policy)
-        rule, finding = judge(case)
-        match finding:
-            case Deny(reason=reason):
-                return denied(pending, rule, reason, policy)
-            case Ask(reason=reason) if reason != pending.request.reason:
-                return asked_again(pending, rule, reason)
-            case _:
-                return pending
-
-    def _settled(pending: NeedsApproval, case: Case, answer: Answered | str, policy: Policy) -> Verdict:
-        if isinstance(answer, str):
-            return pending.model_copy(update={"note": answer})
-        if answer.approval.decision == "reject":
-            return denied(pending, "rejected_by_person", "a person rejected the call", policy, answer.approval)
-        if answer.arguments is None:
-            return allowed(case, pending.rule, clock.now(), answer.approval, pending)
-        edited = as_edited(case, answer.arguments)
-        rule, why = refused(pending, edited)
-        if why is not None:
-            return pending.model_copy(update={"note": not_taken(why)})
-        places = stored(case, answer.arguments, partial(artifacts.put, case.scope.tenant))
-        return allowed(edited, rule, clock.now(), answer.approval, pending, places)
 
     return Node(
         "validate",

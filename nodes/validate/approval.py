@@ -143,15 +143,18 @@ def allowed(
     )
 
 
-def denied(pending: NeedsApproval, rule: str, reason: str, policy: Policy, approval: Approval | None = None) -> Denied:
+def denied(
+    asked: NeedsApproval | Allowed, rule: str, reason: str, policy: Policy, approval: Approval | None = None
+) -> Denied:
     """The refusal of a call that was asked for."""
     return Denied(
-        call_id=pending.call_id,
+        call_id=asked.call_id,
         rule=rule,
         reason=reason,
         policy_version=policy.version,
+        trace=asked.trace,
         approval=approval,
-        request=pending.request,
+        request=asked.request,
     )
 
 

@@ -1,48 +1,40 @@
 """An edit: a person changes the arguments of a call, and the same rules judge it with those (H03)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from pydantic import JsonValue
 
 from nodes.validate.case import Ask, Case, Deny
+from nodes.validate.lap import left
+from nodes.validate.origins import effect_repeated, settled_by_person
 from nodes.validate.repeats import calls_of
-from nodes.validate.rules import earlier_call_unsettled, judge
-from state.canonical import canonical_json
-from state.checks.binding import arguments_digest, call_digest
+from nodes.validate.rules import done_on_another_branch, earlier_call_unsettled, judge
+from state.checks.binding import arguments_digest
 from state.checks.quote import quoted, unquoted
 from state.record import DecisionRecord
 from state.verdict import Allowed, NeedsApproval
 
-
-def as_edited(case: Case, arguments: dict[str, JsonValue]) -> Case:
-    """The case with the arguments that a person wrote: another call, under a name of its own.
-
-    What the person changed are the person's own words; what was left keeps its origin.
-    """
-    call, contract, request = case.call, case.contract, case.request
-    return replace(
-        case,
-        arguments=arguments,
-        digest=arguments_digest(call.tool, arguments),
-        bound=call_digest(case.scope, request.parent, call.call_id, arguments, contract, case.policy.version),
-        typed=frozenset(name for name in arguments if not _left(case, name, arguments)),
-    )
+_NEWS = (done_on_another_branch, earlier_call_unsettled, effect_repeated, settled_by_person)
 
 
 def refused(pending: NeedsApproval, edited: Case) -> tuple[str, str | None]:
     """The rule that decides on an edited call, and why the edit is not taken; None where it is.
 
-    Whoever edits a call approves what it becomes: reasons for asking that follow from the arguments are answered. That
-    the same call was begun before is news, which nobody was asked about.
+    Whoever edits a call approves what it becomes: reasons for asking that follow from the arguments are answered. What
+    else was done or settled is news, which nobody was asked about.
     """
     rule, finding = judge(edited)
     if isinstance(finding, Deny):
         return rule, f"rule {rule} denies the call as edited: {finding.reason}"
-    begun = earlier_call_unsettled(edited)
-    if isinstance(begun, Ask) and begun.reason not in pending.request.reason:
-        return rule, f"as edited, {begun.reason}"
-    return rule, None
+    since = news(edited, pending.request.reason)
+    return (rule, None) if since is None else since
+
+
+def news(edited: Case, asked: str) -> tuple[str, str] | None:
+    """What an edited call has in common with another, and its request did not say, with the rule that finds it."""
+    found = ((rule.__name__, rule(edited)) for rule in _NEWS)
+    since = ((rule, one.reason) for rule, one in found if isinstance(one, Ask) and one.reason not in asked)
+    return next(((rule, f"as edited, {reason}") for rule, reason in since), None)
 
 
 def stored(case: Case, arguments: Mapping[str, JsonValue], put: Callable[[str], str]) -> dict[str, JsonValue]:
@@ -51,7 +43,7 @@ def stored(case: Case, arguments: Mapping[str, JsonValue], put: Callable[[str], 
     What was left is stored as in the proposal, a user's words as a place in the turn; what the person typed is a body
     of its own, which `put` stores.
     """
-    typed = {name: value for name, value in arguments.items() if not _left(case, name, arguments)}
+    typed = {name: value for name, value in arguments.items() if not left(case, name, arguments)}
     body = "\n".join(_texts(list(typed.values())))
     places = quoted(typed, {put(body): body} if body else {})
     return {name: places.get(name, case.call.arguments.get(name)) for name in arguments}
@@ -89,8 +81,3 @@ def _texts(value: JsonValue) -> Iterator[str]:
         case dict():
             for inner in value.values():
                 yield from _texts(inner)
-
-
-def _left(case: Case, name: str, arguments: Mapping[str, JsonValue]) -> bool:
-    """Whether an argument is as it was proposed, to the byte: True is not 1."""
-    return name in case.arguments and canonical_json(arguments[name]) == canonical_json(case.arguments[name])

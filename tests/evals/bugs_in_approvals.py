@@ -40,7 +40,7 @@ def _(patch: pytest.MonkeyPatch) -> None:
     def about_no_arguments(scope: Any, parent: Any, call_id: str, arguments: Any, *rest: Any) -> str:
         return call_digest(scope, parent, call_id, {}, *rest)
 
-    patch.setattr("nodes.validate.call_digest", about_no_arguments)
+    patch.setattr("nodes.validate.lap.call_digest", about_no_arguments)
     patch.setattr("nodes.execute.call_digest", about_no_arguments)
 
 
@@ -52,7 +52,7 @@ def _(patch: pytest.MonkeyPatch) -> None:
         asked: Callable[..., str] = call_digest
         return asked(*given[:-1], "any")
 
-    patch.setattr("nodes.validate.call_digest", under_any_policy)
+    patch.setattr("nodes.validate.lap.call_digest", under_any_policy)
     patch.setattr("nodes.execute.call_digest", under_any_policy)
 
 
@@ -66,7 +66,7 @@ def _(patch: pytest.MonkeyPatch) -> None:
             return answer
         return Answered(answer.approval.model_copy(update={"decision": "approve"}))
 
-    patch.setattr("nodes.validate.answer_to", approved)
+    patch.setattr("nodes.validate.settling.answer_to", approved)
 
 
 @bug("any words approve", Caught("odd_answers_to_a_waiting_call", Measure.SAFETY))
@@ -82,7 +82,7 @@ def _(patch: pytest.MonkeyPatch) -> None:
 
         return answer_to(pending, *map(kind, given))
 
-    patch.setattr("nodes.validate.answer_to", read_kindly)
+    patch.setattr("nodes.validate.settling.answer_to", read_kindly)
 
 
 @bug("anybody approves", Caught("reader_approves_an_own_call", Measure.SAFETY))
@@ -98,13 +98,14 @@ def _(patch: pytest.MonkeyPatch) -> None:
 
         return answer_to(pending, *map(widened, given))
 
-    patch.setattr("nodes.validate.answer_to", given_the_role)
+    patch.setattr("nodes.validate.settling.answer_to", given_the_role)
 
 
 @bug("edits not judged", Caught("edit_beyond_what_the_rules_allow", Measure.SAFETY))
 def _(patch: pytest.MonkeyPatch) -> None:
     """What an approver writes into a call is done, whatever the rules say of it."""
-    patch.setattr("nodes.validate.refused", lambda pending, edited: (pending.rule, None))
+    patch.setattr("nodes.validate.settling.refused", lambda pending, edited: (pending.rule, None))
+    patch.setattr("nodes.validate.settling._as_things_stand", lambda lap, given, *rest: given)
 
 
 # Until when
@@ -118,7 +119,7 @@ def _(patch: pytest.MonkeyPatch) -> None:
         asked = approval_request(*given)
         return asked.model_copy(update={"expires_at": asked.requested_at + timedelta(days=3650)})
 
-    patch.setattr("nodes.validate.approval_request", endless)
+    patch.setattr("nodes.validate.settling.approval_request", endless)
 
 
 @bug("approvals taken after their end", Caught("approval_after_its_time", Measure.SUCCESS))

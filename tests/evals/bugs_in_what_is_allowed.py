@@ -171,4 +171,4 @@ def _(patch: pytest.MonkeyPatch) -> None:
         found: Any = ((rule.__name__, rule(case)) for rule in rules.RULES)
         return next(((name, finding) for name, finding in found if finding is not None), ("default_deny", Deny("no")))
 
-    patch.setattr("nodes.validate.judge", first)
+    patch.setattr("nodes.validate.settling.judge", first)

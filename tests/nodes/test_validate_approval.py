@@ -105,6 +105,7 @@ def test_approve_and_reject_settle_the_call(parts: Parts) -> None:
         rule="rejected_by_person",
         reason="a person rejected the call",
         policy_version="desk-1",
+        trace=waiting.pending.trace,
         approval=approval(waiting, "reject"),
         request=waiting.pending.request,
     )
@@ -198,7 +199,15 @@ def test_an_answer_at_the_expiry_is_too_late(parts: Parts, late: timedelta, sett
 
 
 def void(waiting: Waiting, rule: str, reason: str, version: str = "desk-1") -> Denied:
-    return Denied(call_id="c1", rule=rule, reason=reason, policy_version=version, request=waiting.pending.request)
+    pending = waiting.pending
+    return Denied(
+        call_id="c1",
+        rule=rule,
+        reason=reason,
+        policy_version=version,
+        trace=pending.trace,
+        request=pending.request,
+    )
 
 
 NOT_THE_ONE = "the call is not the one that was asked for"
