@@ -10,8 +10,10 @@ from typing import Any
 
 from langgraph.types import Command
 
+from graph.masking import masked
 from nodes.resolve import human_message
 from state.checks.depth import MOST_DEPTH, not_carried
+from state.checks.secret import holds_secret
 from state.policy import Policy
 from state.run import RunContext
 
@@ -114,13 +116,19 @@ def _check_command(command: Any) -> None:
 
 
 def check_carried(answers: Any) -> None:
-    """Whatever is given as an answer is stored before a node sees it. Raises BadInput where no store carries it."""
+    """Whatever is given as an answer is stored before a node sees it. Raises BadInput where no store carries it, and
+    where it holds a secret."""
     if why := not_carried(answers, MOST_DEPTH + _AROUND_ARGUMENTS):
         raise BadInput(f"invalid decision: the answers {why}; allowed: {ANSWER_FORM}; the call is still pending")
     if (length := len(json.dumps(answers))) > MOST_OF_ANSWERS:
         raise BadInput(
             f"invalid decision: got answers of {length} characters; allowed: at most {MOST_OF_ANSWERS}; "
             "the call is still pending"
+        )
+    if holds_secret(answers, masked):
+        raise BadInput(
+            "invalid decision: got answers that hold a secret, or what looks like one; allowed: none, since a tool has "
+            "its credentials by its contract; nothing of them was stored, and the call is still pending"
         )
 
 

@@ -97,6 +97,7 @@ def _tools(domain: Domain) -> Iterator[str]:
         yield from _unknown(f"tool {contract.name}", "field", beside, fields)
         for rate in contract.rates:
             yield from _rated(contract.name, rate, domain)
+        yield from _unknown(f"tool {contract.name}", "argument", [one.parameter for one in contract.limits], parameters)
         for limit in contract.limits:
             for policy in domain.policies:
                 if limit.policy_key not in policy.values:

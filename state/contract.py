@@ -1,5 +1,6 @@
 """What code knows of a tool before calling it (S7): effect, rights, limits, failures, and what of a result to trust."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -196,11 +197,11 @@ class ToolContract(Ruled):
     failures: tuple[FailureMode, ...] = ()
     retries: int = Field(default=0, ge=0, le=5)
     fallback: Literal["none", "last_result"] = "none"
-    timeout_s: float = Field(default=30.0, gt=0)
+    timeout_s: float = Field(default=30.0, gt=0, le=86_400)
     isolated: bool = False
     cost: float = Field(default=0.0, ge=0)
-    max_rows: int = 20
-    max_bytes: int = 8_000
+    max_rows: int = Field(default=20, gt=0)
+    max_bytes: int = Field(default=8_000, gt=0)
 
     def definition_digest(self) -> str:
         """The hash that an approval binds: a changed definition is another tool."""
@@ -209,6 +210,13 @@ class ToolContract(Ruled):
     def failure(self, code: str) -> FailureMode | None:
         """The declared failure of a code."""
         return next((mode for mode in self.failures if mode.code == code), None)
+
+    def with_defaults(self, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        """Arguments with the values that the tool takes where none is given."""
+        properties = self.parameters.get("properties")
+        found = properties.items() if isinstance(properties, dict) else ()
+        default = {name: one["default"] for name, one in found if isinstance(one, dict) and "default" in one}
+        return {**default, **arguments}
 
     def role(self, parameter: str) -> Argument:
         """What a parameter decides. The id of a resource is an object, declared or not."""

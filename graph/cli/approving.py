@@ -45,6 +45,9 @@ def asked_for(
             if answer is not None:
                 answers[call.call_id] = answer
                 break
+            if said.casefold() not in words:
+                allowed = ", ".join((*call.decisions, "later"))
+                screen.error(f"got {said!r:.40}; allowed: {allowed}; the call is still pending")
         if said is None:
             break
     return answers

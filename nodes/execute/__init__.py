@@ -138,9 +138,9 @@ def make_execute(
         if not complete(step, secrets):
             return Ran("error", "secret_missing")
         if step.tool.contract.rates:
-            policy = effective(policies, clock.now())
-            taken = bounds(step.tool.contract, step.scope, step.request, policy)
-            if quotas.take(step.key, taken, clock.now()) is not None:
+            now = clock.now()
+            taken = bounds(step.tool.contract, step.scope, step.request, effective(policies, now), now)
+            if quotas.take(step.key, taken, now) is not None:
                 return Ran("error", "rate_exceeded")
         return None
 

@@ -10,7 +10,7 @@ from nodes.validate.lap import Lap
 from nodes.validate.opened import opened_effects
 from nodes.validate.provenance import disputes, past_of, rows_of, seen_whole, shows_values
 from nodes.validate.recheck import lapsed
-from nodes.validate.repeats import done_elsewhere
+from nodes.validate.repeats import done_elsewhere, unsettled
 from nodes.validate.said import link_verdict
 from nodes.validate.secret import masked_verdicts, secret_verdict
 from nodes.validate.settling import Pause, answered, first
@@ -87,7 +87,6 @@ def make_validate(
                 rows = ledger.rows(scope.tenant, scope.thread) if _changes(calls) else ()
                 body = cache(partial(artifacts.get, scope.tenant))
                 opened = opened_effects(past, reads.request.parent, turn, rows, body)
-                elsewhere = done_elsewhere(rows, past, contracts, body)
                 changed, before = edited_before(past, turn, body), past_of(past, turn, contracts, body)
                 rows_shown = rows_of(shown, contracts, scope.principal, before)
                 read = seen_whole(manifest, past, turn)
@@ -113,7 +112,8 @@ def make_validate(
                     read=read,
                     changed=changed,
                     before=before,
-                    elsewhere=elsewhere,
+                    elsewhere=done_elsewhere(rows, past, contracts, body),
+                    unsettled=unsettled(rows, past, contracts, body),
                     disputed=disputed,
                     lapsed=stale,
                 )

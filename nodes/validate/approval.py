@@ -11,7 +11,7 @@ from nodes.validate.case import Case
 from state.canonical import canonical_json, digest
 from state.checks.depth import not_carried
 from state.checks.quote import quoted
-from state.contract import Effect, ToolContract
+from state.contract import Effect
 from state.policy import Policy
 from state.run import Scope
 from state.verdict import Allowed, Approval, ApprovalRequest, Denied, NeedsApproval, Word
@@ -67,7 +67,7 @@ def shown_to_person(pending: NeedsApproval, case: Case) -> dict[str, JsonValue]:
         "call_id": pending.call_id,
         "approval_id": request.approval_id,
         "tool": case.contract.name,
-        "arguments": {**_defaults(case.contract), **case.arguments},
+        "arguments": case.taken_as,
         "origins": {one.argument: list(one.item_ids) for one in case.trace},
         "trace": [one.model_dump(mode="json") for one in case.trace],
         "effect": case.contract.effect.value,
@@ -80,12 +80,6 @@ def shown_to_person(pending: NeedsApproval, case: Case) -> dict[str, JsonValue]:
         "expires_at": request.expires_at.isoformat(),
         "note": pending.note,
     }
-
-
-def _defaults(contract: ToolContract) -> dict[str, JsonValue]:
-    properties = contract.parameters.get("properties")
-    found = properties.items() if isinstance(properties, dict) else ()
-    return {name: schema["default"] for name, schema in found if isinstance(schema, dict) and "default" in schema}
 
 
 def answer_to(

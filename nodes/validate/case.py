@@ -74,6 +74,11 @@ class Case:
         return Sources(self.shown, self.rows, self.request.now.date(), own_names(self.scope.principal), stems)
 
     @cached_property
+    def taken_as(self) -> dict[str, JsonValue]:
+        """The arguments as the tool takes them: what is left out has its default, which is bounded like any value."""
+        return self.contract.with_defaults(self.arguments)
+
+    @cached_property
     def trace(self) -> tuple[Traced, ...]:
         """Where each argument comes from."""
         return traced(self.contract, self.arguments, self.sources, self.typed)

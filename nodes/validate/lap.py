@@ -51,6 +51,7 @@ class Lap:
     changed: frozenset[str]
     before: Past
     elsewhere: tuple[Elsewhere, ...]
+    unsettled: tuple[Elsewhere, ...]
     disputed: bool
     lapsed: bool
 
@@ -61,7 +62,7 @@ class Lap:
             return None
         arguments = unquoted(call.arguments, self.body)
         earlier = as_edited_before(self.calls[: self.calls.index(call)], verdicts)
-        bound = self._bound(call, contract, arguments)
+        bound, now = self._bound(call, contract, arguments), self.clock.now()
         return Case(
             call=call,
             arguments=arguments,
@@ -76,7 +77,7 @@ class Lap:
             owns=dict(self.resources),
             holds=dict(self.preconditions),
             masked=self.masked,
-            over=exceeded(self.quotas, contract, earlier, self.scope, self.request, self.policy),
+            over=exceeded(self.quotas, contract, earlier, self.scope, self.request, self.policy, now),
             opened=self.opened,
             read=self.read,
             earlier=earlier,
@@ -84,7 +85,7 @@ class Lap:
             disputed=self.disputed,
             lapsed=self.lapsed,
             repeats=self._repeats(contract, arguments, earlier, bound),
-            now=self.clock.now(),
+            now=now,
             digest=arguments_digest(call.tool, arguments),
             bound=bound,
         )
@@ -125,7 +126,7 @@ class Lap:
     def _repeats(
         self, contract: ToolContract, arguments: Mapping[str, JsonValue], earlier: Sequence[ToolCall], bound: str
     ) -> Repeats:
-        given = (self.contracts, self.body, self.before.deeds, self.elsewhere, bound)
+        given = (self.contracts, self.body, self.before.deeds, self.elsewhere, self.unsettled, bound)
         return repeats(contract, arguments, earlier, *given)
 
 

@@ -25,7 +25,7 @@ class Deeds(NamedTuple):
 
 
 class Elsewhere(NamedTuple):
-    """An effect of the thread that this branch's records do not tell. `deed` is None where the ledger cannot say what a
+    """An effect in the ledger of the thread. `deed` is None where the ledger cannot say what a
     person made of the call."""
 
     key: str
@@ -35,11 +35,13 @@ class Elsewhere(NamedTuple):
 
 class Repeats(NamedTuple):
     """Whether a call does what another did: one of this turn that was `done` or stands before it in the proposal, one
-    that a person `settled` otherwise, one of this thread that was done `elsewhere`."""
+    that a person `settled` otherwise, one of this thread that was done `elsewhere` or is `unsettled`: begun, and nobody
+    knows whether it was done."""
 
     done: bool = False
     settled: bool = False
     elsewhere: bool = False
+    unsettled: bool = False
 
 
 def repeats(
@@ -50,6 +52,7 @@ def repeats(
     read: Callable[[str], str],
     before: Deeds,
     elsewhere: Iterable[Elsewhere] = (),
+    unsettled: Iterable[Elsewhere] = (),
     bound: str = "",
 ) -> Repeats:
     """What a call repeats; a read repeats nothing here, and nothing repeats itself: `bound` is the call's own key."""
@@ -61,11 +64,16 @@ def repeats(
         for one in earlier
         if (terms := contracts.get(one.tool)) is not None and terms.effect is not Effect.READ
     ]
-    others = [one for one in elsewhere if one.key != bound]
+
+    def does_one_of(others: Iterable[Elsewhere]) -> bool:
+        known = (one for one in others if one.key != bound)
+        return any(one.tool == contract.name if one.deed is None else whole.same(one.deed) for one in known)
+
     return Repeats(
         done=own.among(before.done) or own.among(beside),
         settled=own.among(before.settled),
-        elsewhere=any(one.tool == contract.name if one.deed is None else whole.same(one.deed) for one in others),
+        elsewhere=does_one_of(elsewhere),
+        unsettled=does_one_of(unsettled),
     )
 
 
@@ -85,6 +93,31 @@ def done_elsewhere(
         if row.claim.tool in contracts
         and (row.claim.parent, row.claim.call_id, row.claim.arguments_digest) not in told
         and (since is None or row.at > since)
+    )
+
+
+def unsettled(
+    rows: Iterable[LedgerRow],
+    past: Sequence[DecisionRecord],
+    contracts: Mapping[str, ToolContract],
+    read: Callable[[str], str],
+) -> tuple[Elsewhere, ...]:
+    """The effects of the thread of which nobody knows whether they were done, on whichever branch and in whichever
+    turn. Of one that a person edited the records of `past` know the arguments."""
+    open_rows = [row for row in rows if row.state != "done" and row.claim.tool in contracts]
+    edited = {
+        (record.parent, seen.call_id): told_apart(contracts[seen.tool], arguments)
+        for record in (past if open_rows else ())
+        for seen, arguments in effects_of(record, read)
+        if seen.tool in contracts
+    }
+    return tuple(
+        Elsewhere(
+            row.claim.key,
+            row.claim.tool,
+            edited.get((row.claim.parent, row.claim.call_id)) or _deed_of(row.claim, contracts[row.claim.tool], read),
+        )
+        for row in open_rows
     )
 
 

@@ -77,7 +77,7 @@ def resource_not_owned(case: Case) -> Finding | None:
 def precondition_unmet(case: Case) -> Finding | None:
     """What a contract requires holds now, by the domain's own look (S7)."""
     for name in case.contract.requires:
-        if not _looked(partial(case.holds[name], case.scope, case.arguments, case.now)):
+        if not _looked(partial(case.holds[name], case.scope, case.taken_as, case.now)):
             return Deny(f"the precondition {name} does not hold")
     return None
 
@@ -132,6 +132,8 @@ def earlier_call_unsettled(case: Case) -> Finding | None:
     """What was begun before and may have been done is not done again unasked: its process died, or the tool failed."""
     if _begun(case, case.opened.unsettled):
         return Ask("the same call was begun before, and whether it was done is not known")
+    if case.repeats.unsettled:
+        return Ask("a call that was to do the same was begun before, and whether it was done is not known")
     if _begun(case, case.opened.untold):
         return Ask("the same call was done before, in a turn that was cut off before anybody was told")
     return None
@@ -141,9 +143,11 @@ def over_limit(case: Case) -> Finding | None:
     """Business limits are values of the policy record; the contract says which argument they bind. A no wins."""
     asked: Ask | None = None
     for limit in case.contract.limits:
-        value, most = case.arguments.get(limit.parameter), case.policy.values.get(limit.policy_key)
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        value, most = case.taken_as.get(limit.parameter), case.policy.values.get(limit.policy_key)
+        if value is None:
             continue
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return Deny(f"argument {limit.parameter} is no number, and has the limit {limit.policy_key}")
         if isinstance(most, bool) or not isinstance(most, int | float):
             return Deny(f"the policy record has no limit {limit.policy_key}")
         if value > most:
@@ -264,7 +268,7 @@ def _begun(case: Case, calls: frozenset[tuple[str, str, str]]) -> bool:
 
 def _resources(case: Case) -> Iterator[tuple[str, str, JsonValue]]:
     for parameter, kind in sorted(case.contract.resources.items()):
-        value = case.arguments.get(parameter)
+        value = case.taken_as.get(parameter)
         if value is not None:
             yield parameter, kind, value
 

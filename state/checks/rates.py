@@ -1,6 +1,6 @@
 """The bounds that a call counts against: rates of its contract, with the values of the policy in force (X8)."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
@@ -15,8 +15,11 @@ class RateMissing(RuntimeError):
     """The policy record has no number for a rate that a contract names."""
 
 
-def bounds(contract: ToolContract, scope: Scope, request: RequestContext, policy: Policy) -> tuple[Bound, ...]:
-    """One bound per rate of the contract. Raises RateMissing: without its number a rate would bound nothing.
+def bounds(
+    contract: ToolContract, scope: Scope, request: RequestContext, policy: Policy, now: datetime
+) -> tuple[Bound, ...]:
+    """One bound per rate of the contract, its window up to now: a call may have waited for long. Raises RateMissing:
+    without its number a rate would bound nothing.
 
     The name of a bound holds all that tells it from another, its window too: what is older than a window is not kept,
     so two windows that shared a name would lose each other's counts.
@@ -32,7 +35,7 @@ def bounds(contract: ToolContract, scope: Scope, request: RequestContext, policy
                 policy_key=rate.policy_key,
                 most=most,
                 amount=contract.cost if rate.counts == "cost" else 1,
-                since=None if rate.window_s is None else request.now - timedelta(seconds=rate.window_s),
+                since=None if rate.window_s is None else now - timedelta(seconds=rate.window_s),
             )
         )
     return tuple(made)

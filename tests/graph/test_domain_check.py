@@ -98,6 +98,11 @@ reads_on = with_spec(DecisionSpec(kind=DecisionKind.GATHER, toolset="read_on", t
             id="a limit",
         ),
         pytest.param(
+            with_tool(name="other", roles=(), limits=(Limit(parameter="n", policy_key="most"),)),
+            "tool other names the argument 'n', which there is not",
+            id="a limit's argument",
+        ),
+        pytest.param(
             lambda domain: replace(
                 domain, examples=(domain.examples[0].model_copy(update={"holds_while": {"most": 1}}),)
             ),

@@ -19,6 +19,7 @@ from state.work import Status
 from tests.desk import AGENT, LEAD
 from tests.graph.conftest import on_both_engines
 from tests.graph.drafts_desk import BOSS, CALL, DRAFT, PAYMENT, QUESTION, Acting, Proposed, drafts_desk
+from tests.graph.stored_bytes import stored
 
 CONFIG: Any = {"configurable": {"thread_id": "T"}}
 
@@ -200,3 +201,12 @@ def test_an_approver_whom_only_a_contract_names_sees_and_answers_the_call(waitin
 def test_the_owner_sees_every_call_and_answers_none_that_does_not_ask_him(waiting: Desk) -> None:
     note = waiting.still_waits(waiting.answered("approve", as_=AGENT.name))
     assert note == "invalid decision: this principal may not approve the call; the call is still pending"
+
+
+def test_an_edit_that_holds_a_secret_is_stored_nowhere(waiting: Desk, tmp_path: Path) -> None:
+    secret = "sk-" + "Zx9" * 8
+    with pytest.raises(BadInput, match=r"hold a secret.*the call is still pending$"):
+        waiting.answered(edit(text=f"Use {secret} for it"))
+    assert [name for name, held in stored(tmp_path / "home") if secret.encode() in held] == []
+    waiting.answered("approve")
+    assert waiting.effects == [("save_draft", "hola")]

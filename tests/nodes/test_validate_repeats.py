@@ -131,7 +131,7 @@ def test_the_ledger_tells_what_another_branch_did(
     def found(past: tuple[DecisionRecord, ...] = (), bound: str = "another", **claim: Any) -> bool:
         rows = [row.model_copy(update={"claim": row.claim.model_copy(update=claim)})]
         elsewhere = done_elsewhere(rows, past, {"refund": contract}, parts.get)
-        return repeats(contract, given, (), {}, parts.get, Deeds(), elsewhere, bound).elsewhere
+        return repeats(contract, given, (), {}, parts.get, Deeds(), elsewhere, (), bound).elsewhere
 
     assert found() is same
     assert found(bound="k") is False  # it is this very call

@@ -118,6 +118,12 @@ def test_a_name_is_plain(name: str) -> None:
         )
 
 
+@pytest.mark.parametrize("bound", [{"max_rows": 0}, {"max_rows": -1}, {"max_bytes": 0}, {"timeout_s": 1e12}])
+def test_a_bound_is_one_that_can_hold(bound: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        made().contract.model_copy(update=bound)
+
+
 @pytest.mark.parametrize("name", sorted(RESERVED))
 def test_a_result_field_cannot_pass_for_one_that_the_engine_writes(name: str) -> None:
     with pytest.raises(ValidationError, match="which the engine writes itself; rename the field"):

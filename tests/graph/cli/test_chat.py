@@ -55,6 +55,12 @@ def test_an_edit_is_asked_for_with_its_arguments(same: SameProgram) -> None:
     assert "edited by bea@acme: key_id=K-1007" in done.out
 
 
+def test_a_word_that_is_no_answer_is_told_with_the_words_that_are(same: SameProgram) -> None:
+    done = same("chat", "--as", "bea@acme", "--thread", "t", given=lines(ROTATE, "yes", "later"))
+    assert "got 'yes'; allowed: approve, edit, reject, later; the call is still pending" in one_line(done.err)
+    assert same("show", "t", "--as", "bea@acme", "--json").json()["effects"] == []
+
+
 def test_a_rejected_call_has_no_effect(same: SameProgram) -> None:
     done = same("chat", "--as", "bea@acme", "--thread", "t", given=lines(ROTATE, "r"))
     assert "denied by rejected_by_person" in done.out

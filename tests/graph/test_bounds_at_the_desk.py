@@ -1,0 +1,109 @@
+"""Limits, rates and what is not known to be done, as a model or a wait would get around them: on the real graph."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.app import App
+from graph.conversation import Answer
+from state.contract import Rate
+from state.work import Status
+from tests.desk import AGENT, LEAD, Desk
+from tests.fakes import NOW, FakeClock
+from tests.graph.order_desk import ENDS, OPENS, PLANS, Call, message, order_desk
+from tests.graph.test_gates_at_the_desk import FIRST, QUESTION, act
+
+APPROVE: dict[str, Answer] = {FIRST: "approve"}
+WINDOW_S = 60
+
+
+class Bounded:
+    """A desk whose turns open its effects and make one call each."""
+
+    def __init__(self, home: Path, stack: ExitStack) -> None:
+        self.desk, self.clock = Desk(), FakeClock(NOW)
+        self._home, self._stack = home, stack
+
+    def opens(self, *calls: Call, wait: bool = False) -> App:
+        ends = () if wait else (ENDS,)
+        lines = [line for call in calls for line in (PLANS, OPENS, message(call), *ends)]
+        lines += [ENDS for _ in calls]
+        return self._stack.enter_context(order_desk(self._home, self.desk, lines, clock=self.clock))
+
+    def parameters(self, tool: str, **changes: Any) -> dict[str, Any]:
+        """The tool's schema with other properties, none of which has to be given."""
+        given: Any = self.desk.contracts[tool].parameters
+        return {**given, "properties": {**given["properties"], **changes}, "required": []}
+
+
+@pytest.fixture
+def bounded(tmp_path: Path) -> Iterator[Bounded]:
+    (tmp_path / "home").mkdir()
+    with ExitStack() as stack:
+        yield Bounded(tmp_path / "home", stack)
+
+
+def test_an_amount_that_is_left_out_is_bounded_as_the_default_that_the_tool_takes(bounded: Bounded) -> None:
+    schema = bounded.parameters("refund", amount={"type": "number", "default": 500})
+    bounded.desk.replace("refund", lambda context, order, amount=500: None, parameters=schema)
+    app = bounded.opens(("c1", "refund", {"order": "A1"}))
+    result = app.ask(QUESTION, as_=AGENT.name, thread="T")
+    assert result.status is Status.NEEDS_APPROVAL
+    (pending,) = result.pending
+    assert (pending.reason, pending.arguments["amount"]) == ("argument amount is over the limit refund_limit", 500)
+
+
+def test_an_id_that_is_left_out_is_looked_up_as_the_default_that_the_tool_takes(bounded: Bounded) -> None:
+    schema = bounded.parameters("get_invoice", id={"type": "string", "default": "INV-t2-1"})
+    bounded.desk.replace("get_invoice", bounded.desk.tools["get_invoice"].run, parameters=schema)
+    result = bounded.opens(("c1", "get_invoice", {})).ask(QUESTION, as_=AGENT.name, thread="T")
+    assert act(result).verdicts[0].rule == "resource_not_owned"
+
+
+@pytest.mark.parametrize(
+    ("amount", "schema"),
+    [("900", {"type": "string"}), ([900], {"type": "array", "items": {"type": "number"}})],
+)
+def test_an_amount_that_is_no_number_is_not_beyond_its_limit(bounded: Bounded, amount: Any, schema: Any) -> None:
+    parameters = bounded.parameters("refund", amount=schema)
+    bounded.desk.replace("refund", bounded.desk.tools["refund"].run, parameters=parameters)
+    app = bounded.opens(("c1", "refund", {"order": "A1", "amount": amount}))
+    verdict = act(app.ask(QUESTION, as_=AGENT.name, thread="T")).verdicts[0]
+    assert (verdict.verdict, verdict.rule) == ("denied", "over_limit")
+    assert bounded.desk.effects == []
+
+
+def test_a_rate_counts_the_time_before_the_call_and_not_that_in_which_it_waited(bounded: Bounded) -> None:
+    rate = Rate(policy_key="refund_limit", per="actor", window_s=WINDOW_S, counts="cost")
+    bounded.desk.replace("pay", bounded.desk.tools["pay"].run, rates=(rate,), cost=150)
+    pays: Call = ("c1", "pay", {"vendor": "A", "amount": 120})
+    app = bounded.opens(pays, pays, pays, wait=True)
+    for thread in ("T", "U", "V"):
+        app.ask(QUESTION, as_=AGENT.name, thread=thread)
+    app.resume("T", as_=LEAD.name, answers=APPROVE)
+    bounded.clock.advance(WINDOW_S + 1)
+    app.resume("U", as_=LEAD.name, answers=APPROVE)
+    app.resume("V", as_=LEAD.name, answers=APPROVE)  # right behind it
+    assert len(bounded.desk.effects) == 2
+
+
+def test_what_may_have_been_done_in_an_earlier_turn_is_not_done_in_other_words_unasked(bounded: Bounded) -> None:
+    tried: list[float] = []
+
+    def breaks(context: Any, order: str, amount: float) -> dict[str, Any]:
+        tried.append(amount)
+        raise ConnectionError
+
+    bounded.desk.replace("refund", breaks)
+    app = bounded.opens(
+        ("c1", "refund", {"order": "A1", "amount": 50}), ("c1", "refund", {"order": "A1", "amount": 60})
+    )
+    first = app.ask(QUESTION, as_=AGENT.name, thread="T")
+    assert [effect.state for effect in first.effects] == ["unknown"]
+    again = app.ask(QUESTION, as_=AGENT.name, thread="T")
+    assert again.status is Status.NEEDS_APPROVAL
+    assert "was to do the same was begun before" in again.pending[0].reason
+    assert tried == [50]
