@@ -146,6 +146,13 @@ SAID: dict[str, tuple[str, bool]] = {
     "a message written already": ("<sms:+1555?body=A1>", False),
     "a refresh": ('<meta http-equiv=refresh content="0;url=//2130706433">', False),
     "a style": ('<style>@import "//evil.example";</style>', False),
+    "slashes alone": ("See //evil.example", False),
+    "a host that ends in a dot": ("See evil.example.:80/x", False),
+    "a name in another script": ("See xn--80ak6aa92e.com", False),
+    "another program": ("See ipfs:QmA1", False),
+    "another program as an element": ("<skype:evil></skype:evil>", False),
+    "an element that does not end": ("<soap:Envelope>", False),
+    "elements": ("<soap:Envelope><soap:Header/></soap:Envelope>", True),
     "what the user named, in quotes": (
         'See "https://docs.example/keys", (https://docs.example/keys) or `docs.example/keys`.',
         True,
