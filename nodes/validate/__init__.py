@@ -5,6 +5,7 @@ from functools import cache, partial
 
 from nodes.validate.answer import answer_verdict, plan_verdict
 from nodes.validate.case import offered
+from nodes.validate.echoes import Echoes
 from nodes.validate.edit import edited_before
 from nodes.validate.lap import Lap
 from nodes.validate.opened import opened_effects
@@ -66,6 +67,8 @@ def make_validate(
 ) -> Node:
     """The validate node. `pause(question)` returns a person's answer (LangGraph's interrupt)."""
 
+    echoes = Echoes(log)
+
     def run(reads: Reads, scope: Scope) -> Writes:
         if reads.request.edited is Edited.LAP:
             return Writes(verdicts=())  # nothing that stands in it is ours to judge
@@ -87,7 +90,10 @@ def make_validate(
                 rows = ledger.rows(scope.tenant, scope.thread) if _changes(calls) else ()
                 body = cache(partial(artifacts.get, scope.tenant))
                 opened = opened_effects(past, reads.request.parent, turn, rows, body)
-                changed, before = edited_before(past, turn, body), past_of(past, turn, contracts, body)
+                changed, before = (
+                    edited_before(past, turn, body),
+                    past_of(past, turn, contracts, body, echoes.of(scope, body) if past else frozenset()),
+                )
                 rows_shown = rows_of(shown, contracts, scope.principal, before)
                 read = seen_whole(manifest, past, turn)
                 stale = _changes(calls) and lapsed(memory, manifest, reads.decision, scope, now)

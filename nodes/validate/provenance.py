@@ -10,12 +10,12 @@ from nodes.validate.repeats import Deeds, effects_of, settled_calls
 from nodes.validate.sweeps import Swept, gone_through, superseded, sweeps
 from state.checks.excepted import parted
 from state.checks.gathered import requested
-from state.checks.known import Row, echo, known, leaves
+from state.checks.known import Row, known
 from state.checks.meaning import meaning, plain
 from state.checks.origin import Shown
 from state.context import CONFLICT, ContextItem, ContextManifest, Trust
 from state.contract import Effect, ToolContract
-from state.labels import BY_THE_PRINCIPAL, Label, Opens, Traced
+from state.labels import BY_THE_PRINCIPAL, Opens, Traced
 from state.record import DecisionRecord
 from state.render import in_tools, scheme
 from state.run import Principal
@@ -24,7 +24,6 @@ from state.verdict import Accepted, Verdict
 
 # The schemes of our own words about calls and sources. They repeat values, and are no source of any.
 _OUR_WORDS = ("verdict", "edit", "decision", CONFLICT)
-_MODELS_OWN = (Label.UNTRUSTED, Label.NOWHERE)
 
 
 class Past(NamedTuple):
@@ -43,11 +42,14 @@ def shows_values(item: ContextItem) -> bool:
 
 
 def past_of(
-    past: Sequence[DecisionRecord], turn: int, contracts: Mapping[str, ToolContract], read: Callable[[str], str]
+    past: Sequence[DecisionRecord],
+    turn: int,
+    contracts: Mapping[str, ToolContract],
+    read: Callable[[str], str],
+    echoes: frozenset[str] = frozenset(),
 ) -> Past:
-    """What the records say of reads that the model steered, and of what was written and by whose word."""
+    """What the records say of reads that the model steered, and of what was done. `echoes` are those of the thread."""
     reads: list[tuple[DecisionRecord, Observation, tuple[Traced, ...]]] = []
-    echoes: set[str] = set()
     effects: set[Deed] = set()
     settled: set[Deed] = set()
     for record in past:
@@ -56,9 +58,6 @@ def past_of(
         reads += [(record, seen, traces.get(seen.call_id, ())) for seen in looks]
         for seen, arguments in effects_of(record, read):
             contract = contracts.get(seen.tool)
-            foreign = {one.argument for one in traces.get(seen.call_id, ()) if one.label in _MODELS_OWN}
-            values = (leaf for name in foreign for leaf in leaves(arguments.get(name)))
-            echoes |= {text for leaf in values if (text := echo(leaf)) is not None}
             if contract is not None and record.turn_index == turn:
                 effects.add(deed(contract, arguments))
         if record.turn_index == turn:
@@ -70,7 +69,7 @@ def past_of(
     steered = {seen.artifact_ref for _, seen, trace in reads if any(map(_steers, trace))} | superseded(reads)
     return Past(
         frozenset(steered),
-        frozenset(echoes),
+        echoes,
         Deeds(frozenset(effects), frozenset(settled)),
         sweeps(reads, _steers, read),
     )

@@ -15,6 +15,7 @@ from nodes.pack.compact import compacted
 from nodes.pack.drafts import Drafts
 from nodes.pack.history import handover
 from nodes.pack.trail import this_turn
+from nodes.validate.echoes import echoes_of
 from nodes.validate.provenance import past_of, rows_of
 from state.checks.known import Row, leaves, still_trusted
 from state.checks.meaning import plain
@@ -84,7 +85,10 @@ class Pipeline:
         parts = self.parts
         chain = parts.log.chain(parts.scope.tenant, parts.scope.thread, self._head) if self._head else ()
         read = lambda ref: parts.artifacts.get(parts.scope.tenant, ref)  # noqa: E731 - a port's method, bound to a tenant
-        return rows_of(self.shown(), self.contracts, parts.scope.principal, past_of(chain, 1, self.contracts, read))
+        echoes = frozenset[str]().union(*(echoes_of(record, read) for record in chain))
+        return rows_of(
+            self.shown(), self.contracts, parts.scope.principal, past_of(chain, 1, self.contracts, read, echoes)
+        )
 
     def call(self, tool: str, arguments: dict[str, JsonValue], result: list[dict[str, Any]]) -> None:
         terms, parts = self.contracts[tool], self.parts
