@@ -148,6 +148,10 @@ def _principals(settings: Settings, domain: Domain) -> str:
         raise Missing("nobody", "add a principal to the domain")
     if settings.dev_principal and settings.dev_principal not in domain.principals():
         raise Missing(f"EXPEDIENTE_DEV_PRINCIPAL {settings.dev_principal!r} is none of {told}", "set it to one of them")
+    held = {role for each in known if each for role in each.roles}
+    idle = [one.contract for one in domain.tools if one.contract.roles and held.isdisjoint(one.contract.roles)]
+    if idle:
+        raise Missing(f"nobody may call {idle[0].name}", f"give somebody a role of it: {', '.join(idle[0].roles)}")
     return told
 
 
