@@ -12,8 +12,8 @@ from langgraph_sdk.client import SyncLangGraphClient
 from graph.build import ORDER
 from graph.checkpoint_metadata import NoSuchCheckpoint
 from graph.scope import NotAuthenticated, NotYours
-from graph.stores.ownership import ThreadForgotten
 from graph.stores.lease import LeaseLost, ThreadBusy
+from graph.stores.ownership import ThreadForgotten
 from graph.stores.unavailable import StoreUnavailable
 from state.checks.rates import RateMissing
 from state.policy import PolicyMissing
