@@ -71,7 +71,7 @@ class Opens(Value):
 
 
 # How a value came to be meant. `told`: by what somebody wrote, where the user's words send there. `excepted`: the
-# user's words name it to leave it out.
+# user's words name it to leave it out, or only ask about it.
 Chosen = Literal[
     "named", "described", "extreme", "all", "titled", "related", "derived", "author", "place", "told", "excepted"
 ]

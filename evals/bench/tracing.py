@@ -16,7 +16,8 @@ from rich.console import Console
 
 from state.checks.known import known
 from state.checks.origin import Shown
-from state.checks.trace import Sources, traced
+from state.checks.sources import Sources
+from state.checks.trace import traced
 from state.context import Trust
 from state.contract import Effect, OutputField, ToolContract
 from state.labels import Argument

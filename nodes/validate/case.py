@@ -12,7 +12,8 @@ from nodes.validate.provenance import named, own_names
 from nodes.validate.repeats import Repeats
 from state.checks.known import Row
 from state.checks.origin import Shown
-from state.checks.trace import Sources, traced
+from state.checks.sources import Sources
+from state.checks.trace import traced
 from state.context import ContextManifest, Kind
 from state.contract import Effect, ToolContract
 from state.domain import Holds, Owns
@@ -71,7 +72,9 @@ class Case:
         # An effect that only a plan opens is asked for by the verb that its name begins with.
         verb = self.contract.name.partition("_")[0]
         stems = tuple(stem for group in opens.stems for stem in group) if opens else (verb,)
-        return Sources(self.shown, self.rows, self.request.now.date(), own_names(self.scope.principal), stems)
+        reads = self.contract.effect is Effect.READ
+        own = own_names(self.scope.principal)
+        return Sources(self.shown, self.rows, self.request.now.date(), own, stems, reads)
 
     @cached_property
     def taken_as(self) -> dict[str, JsonValue]:

@@ -66,7 +66,7 @@ def excepted_by_user(case: Case) -> Finding | None:
     """What the user's words name to leave it out is not what they ask for (X4)."""
     for argument, trace in _decisive(case):
         if case.contract.effect is not Effect.READ and argument.control and trace.chosen == "excepted":
-            return Ask(f"argument {trace.argument} is what the user's words leave out")
+            return Ask(f"argument {trace.argument} is what the user's words leave out, or only ask about")
     return None
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from nodes.validate.deed import Deed, deed
 from nodes.validate.repeats import Deeds, effects_of, settled_calls
 from nodes.validate.sweeps import Swept, gone_through, superseded, sweeps
+from state.checks.asked import requested, without_ability
 from state.checks.excepted import parted
-from state.checks.gathered import requested
 from state.checks.known import Row, known
 from state.checks.meaning import meaning, plain
 from state.checks.origin import Shown
@@ -110,7 +110,10 @@ def named(opens: Opens | None, shown: Iterable[Shown], turn: int, today: date) -
         return False
     turns = (item.text for item in shown if item.trust is Trust.USER and item.source in ("", f"turn://{turn}"))
     stems = tuple(stem for group in opens.stems for stem in group)
-    said = meaning("\n".join(part for text in turns for part in requested(parted(text, stems).asked, stems)), today)
+    said = meaning(
+        "\n".join(part for text in turns for part in requested(parted(without_ability(text), stems).asked, stems)),
+        today,
+    )
 
     def has(stem: str) -> bool:
         return stem in said.plain if " " in stem else any(word.startswith(stem) for word in said.words)

@@ -5,13 +5,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from state.checks.asked import asked_for
 from state.checks.known import Row
 from state.checks.meaning import norm, plain
-from state.checks.pasted import without_pasted, without_quoted
 from state.contract import OutputField
 from state.labels import Label
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _WORD = re.compile(r"[^\W_]+")
 _EACH = frozenset({"all", "every", "each", "both", "todos", "todas", "cada", "ambos"})
 _AHEAD = 4  # words: `all of my old files`
@@ -50,50 +49,6 @@ _CLAUSE = re.compile(r"[,;:]|\b(?:and|then|y|luego)\b")
 # `Sort all users by name`: behind the order stands nothing that tells some apart.
 _ORDERED = re.compile(r"^(\W*(?:please )?(?:sort|rank|arrange|ordena\w*|clasifica\w*)\b.*?)\b(?:by|por)\b.*")
 _REPORT = re.compile(r"\b(?P<who>(?:tell|text|inform|notify|remind)\b[^,;:.]{1,80}?) that (?=(?:we|i|there)\b)", re.I)
-_REQUEST = (
-    r"(?:please(?!,? (?:who|did|do you|have you|has|had|is|are|was|were)\b)"
-    r"|(?:can|could|would|will|may) (?:you|u|we|i|somebody|someone)(?! (?:ever |really |already )*(?:have|be)\b)"
-    r"|(?:can|could) (?!(?:it|that|this|there) )[^,;:?]{1,60}? be"
-    r"|(?:would|is) it (?:be )?possible|(?:do you )?mind|why don['’]t (?:you|we)|shall we|any chance (?:you|we)"
-    r"|i(?: am|['’]m| was)? wonder(?:ing)? (?:if|whether) (?:you|we) (?:can|could|would)"
-    r"|por favor|puedes|puede|podrías|podría)\b"
-)
-# Words before a request that ask for nothing of their own.
-_LEAD = (
-    r"\W*(?:(?:and|also|so|then|now|next|finally|lastly|ok|okay|hi|hello|hey|thanks|great|y|también|hola|gracias)\b"
-    r"\W*)*"
-)
-_BEGINS_AS_REQUEST = re.compile(_LEAD + _REQUEST)
-_LATER_REQUEST = re.compile(rf"[,;:–—]\s*(?:(?:and|but|so|then|y)\s+)?(?={_REQUEST})")
-# A question without its mark, or with more behind it: `Did you pay Bob`, `(did you pay Bob?)`, `¿pagaste a Bob`.
-_BEGINS_AS_QUESTION = re.compile(
-    r"[^\w¿]*(?:(?:so|and|but|hi|hello|hey|then|now|please|just|quick question|y|pero|hola)\b[^\w¿]*)*"
-    r"(?:¿|(?:did|was|were|has|had|does|is|are|should|who|whom|whose|why)\b"
-    r"|(?:do|have|will|would|can|could|may)(?:n['’]t)? (?:you|u|we|i|they|he|she|it|there|that|this)\b)"
-)
-_MARKS = "?？؟‽⁇⁈⁉⸮"
-_MARKED = re.compile(rf"[{_MARKS}]\W*$")
-# Who says that somebody asked reports it: `did Bob say: please pay`.
-_REPORTED = re.compile(
-    r"\b(?:say|said|ask|asked|tell|told|write|wrote|want|wanted|request|mean|claim|dijo|pidió|decir)\b"
-)
-# `Write the message: ...`: what a message is to say asks for nothing, and sets no condition.
-_DICTATED = re.compile(
-    r"\b(?:the|this|a|an|following|el|este|un|siguiente)\s+(?:[^\W_]+\s+){0,2}?"
-    r"(?:message|text|note|question|reply|answer|comment|post|announcement|words|mensaje|texto|nota|pregunta|respuesta)"
-    r"\s*:(?=\s).*",
-    re.IGNORECASE | re.DOTALL,
-)
-# `Check whether you paid Bob`: what is asked there is not asked for.
-_INDIRECT = re.compile(
-    r"\b(?:tell me|let me know|check|confirm|verify|look|find out|know|remember|say|sure|dime|mira|comprueba"
-    r"|confirma|sabes|(?:see|wonder(?:ing)?)(?! (?:if|whether) (?:you|we) (?:can|could|would)\b))"
-    r"\s+(?:if|whether|si)\b.*?(?=[,;:]|\band\b|\bthen\b|\by\b|$)"
-    r"|\b(?:tell me|explain|describe|show me|remember|remind me|wonder(?:ing)?|know|dime|explica\w*|sabes)"
-    r"\s+(?:to me\s+)?(?:who|whom|whose|why|how|when|where|what|which|quién|por qué|cómo|cuándo|dónde|qué|cuál)\b"
-    r".*?(?=[,;:]|\band\b|\bthen\b|\by\b|$)",
-    re.DOTALL,
-)
 _SOME = re.compile(
     r"\b(?:(?:one|two|some|any|none|a few|most|half|part) of (?:them|these|those|the|my|our)|un[oa] de)\b"
 )
@@ -139,38 +94,6 @@ def every_one(kind: str, asked: str, stems: tuple[str, ...] = ()) -> Literal["wh
     return ("within" if within else "whole") if named else None
 
 
-def asked_for(text: str) -> Iterator[str]:
-    """The sentences of a text that may ask for something: a question does where it is a request."""
-    for sentence in _sentences(text):
-        if not _only_asks(sentence.casefold()):
-            yield sentence
-
-
-def requested(text: str, stems: tuple[str, ...]) -> Iterator[str]:
-    """The parts of a text that may name an effect, in one case: a question does where it is a request
-    or begins with the effect's own word (one of `stems`). What is to be checked or told is not asked for."""
-    for sentence in _sentences(without_quoted(text).casefold()):
-        said = sentence
-        if _only_asks(sentence):
-            later = _LATER_REQUEST.search(sentence)
-            words = _WORD.findall(sentence)
-            begun = bool(words) and words[0].startswith(stems)
-            meant = later is not None and not _REPORTED.search(sentence, 0, later.start())
-            said = sentence if begun else sentence[later.end() :] if later and meant else ""
-        yield _INDIRECT.sub(" ", said)
-
-
-def _only_asks(sentence: str) -> bool:
-    """Whether a sentence in one case is a question and no request."""
-    asks = _MARKED.search(sentence) or _BEGINS_AS_QUESTION.match(sentence)
-    return bool(asks) and not _BEGINS_AS_REQUEST.match(sentence)
-
-
-def _sentences(text: str) -> Iterator[str]:
-    """The sentences of a text, each without what it dictates; none of what was pasted there."""
-    return (_DICTATED.sub("", sentence) for sentence in _SENTENCE.split(without_pasted(text)))
-
-
 def effect_named(words: Iterable[str], stems: tuple[str, ...]) -> bool:
     """Whether one of the words begins as the effect's own do; where it has none, any does."""
     return not stems or any(word.startswith(stems) for word in words)
@@ -181,7 +104,7 @@ def every_link_in(place: str, asked: str) -> bool:
     named = _WORD.findall(plain(place))
     if not named:
         return False
-    for sentence in _SENTENCE.split(asked):
+    for sentence in asked_for(asked):
         words = _WORD.findall(plain(sentence))
         spots = [at for at in range(len(words)) if words[at : at + len(named)] == named]
         for at, word in enumerate(words):
@@ -211,7 +134,7 @@ def has_most(value: str, field: OutputField, row: Row, rows: Sequence[Row], aske
     }
     kinds = {str(cell.field.identifies) for one in rows for cell in one.cells}
     neutral = _NEUTRAL | kinds | {f"{kind}s" for kind in kinds}
-    for sentence in _SENTENCE.split(asked):
+    for sentence in asked_for(asked):
         words = _WORD.findall(plain(sentence))
         for before, tail in _superlatives(words, field.counted):
             within = [place for place in places if _holds(tail, _WORD.findall(place[1]))]

@@ -25,7 +25,7 @@ class Origin(NamedTuple):
     trust: Trust | None
 
 
-_BY_TURN = frozenset({"turn://earlier", "turn://named"})  # the user's words, each line of another turn
+BY_TURN = frozenset({"turn://earlier", "turn://named"})  # the user's words, each line of another turn
 _HANDOVER = "state://handover"
 _NAMED_TURN = re.compile(r"^turn \d+:", re.MULTILINE)
 _TURN_OF_CALL = re.compile(r"\bturn \d+\b")
@@ -42,6 +42,6 @@ def origin(value: JsonValue, shown: Iterable[Shown]) -> Origin:
 
 def bare(item: Shown) -> Shown:
     """An item without the words by which our own blocks say which turn a line is of: they say no number."""
-    if item.source in _BY_TURN:
+    if item.source in BY_TURN:
         return item._replace(text=_NAMED_TURN.sub(" ", item.text))
     return item._replace(text=_TURN_OF_CALL.sub(" ", item.text)) if item.source == _HANDOVER else item

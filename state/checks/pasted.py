@@ -29,6 +29,11 @@ def pasted(text: str, start: int, end: int) -> bool:
     return any(found.start() < end and start < found.end() for found in _BLOCK.finditer(text))
 
 
+def pasted_in(text: str) -> str:
+    """The blocks of others' text in a turn."""
+    return "\n".join(found[0] for found in _BLOCK.finditer(text))
+
+
 def without_quoted(text: str) -> str:
     """A turn without what stands in quotes and is more than a word: it says what is written there, not what to do."""
     return _QUOTED.sub(lambda found: " " if len(found[0].split()) > 1 else found[0], text)

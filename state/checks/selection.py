@@ -14,8 +14,9 @@ from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
+from state.checks.asked import asked_for
 from state.checks.dates import moment
-from state.checks.gathered import asked_for, effect_named, every_one, has_most, how_many
+from state.checks.gathered import effect_named, every_one, has_most, how_many
 from state.checks.kept import kept
 from state.checks.known import Cell, Row, leaves
 from state.checks.meaning import Meaning, mailbox, meaning, number, plain, spaced, words_of

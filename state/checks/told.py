@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from state.checks.gathered import asked_for, every_link_in
+from state.checks.asked import asked_for
+from state.checks.gathered import every_link_in
 from state.checks.known import Cell, Row, leaves
 from state.checks.links import address, urls
 from state.checks.meaning import Meaning, meaning, same, words_of

@@ -1,87 +1,18 @@
 """Where each argument of a call comes from, by meaning and by whole typed value, and whether that suffices (X4)."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date
-from functools import cached_property
+from collections.abc import Mapping
 
 from pydantic import JsonValue
 
 from state.checks.amounts import derived
-from state.checks.excepted import parted
-from state.checks.known import Row, leaves
-from state.checks.meaning import Meaning, meaning, norm, number, same, words_of
-from state.checks.origin import Shown, bare
-from state.checks.selection import Selection
-from state.checks.told import Words, link_wanted, told
-from state.context import Trust
+from state.checks.known import leaves
+from state.checks.meaning import norm, number, same, words_of
+from state.checks.sources import Sources
+from state.checks.told import link_wanted, told
 from state.contract import ToolContract
 from state.labels import BY_THE_PRINCIPAL, FROM_A_FIELD, Argument, Label, Traced, joined
 
-_TURN = "turn://"
 _OWN_WORDS = frozenset({"me", "myself", "mine", "my", "own", "mi", "mí"})
-
-
-@dataclass(frozen=True)
-class Sources:
-    """What a request showed: texts, and the rows of observations with their labels."""
-
-    shown: tuple[Shown, ...]
-    rows: tuple[Row, ...]
-    today: date
-    own_names: frozenset[str] = frozenset()
-    stems: tuple[str, ...] = ()
-
-    @cached_property
-    def words(self) -> Meaning:
-        """What the user's own words ask for, in every turn that was shown: without what they leave out."""
-        return meaning("\n".join(parted(item.text, self.stems).asked for item in self._turns), self.today)
-
-    @cached_property
-    def left_out(self) -> Meaning:
-        """What the user's words name to leave it out."""
-        return meaning("\n".join(parted(item.text, self.stems).left_out for item in self._turns), self.today)
-
-    @cached_property
-    def all_words(self) -> frozenset[str]:
-        """Every word that the user said, whatever it is said of: a title may say what is not."""
-        return self.words.words | self.left_out.words
-
-    @cached_property
-    def selection(self) -> Selection:
-        return Selection(self.words, self.rows, self.own_names, self.stems, self.left_out)
-
-    @cached_property
-    def own(self) -> Words:
-        """The user's own words, and what they choose."""
-        return Words(self.words, self.left_out, self.selection)
-
-    @cached_property
-    def _turns(self) -> tuple[Shown, ...]:
-        return tuple(bare(item) for item in self.shown if item.trust is Trust.USER and _by_the_user(item))
-
-    @cached_property
-    def _records(self) -> tuple[tuple[Shown, Meaning], ...]:
-        """What our state and the system of record say beside the results of calls."""
-        rows = {name for row in self.rows for name in row.item_ids}
-        found = [item for item in self.shown if item.item_id not in rows and item.trust in (Trust.SYSTEM, Trust.USER)]
-        ours = (bare(item) for item in found if item.trust is Trust.SYSTEM or not _by_the_user(item))
-        return tuple((item, meaning(item.text, self.today)) for item in ours)
-
-    @cached_property
-    def _foreign(self) -> tuple[tuple[Shown, Meaning], ...]:
-        return tuple((item, meaning(item.text, self.today)) for item in self.shown if item.trust is Trust.UNTRUSTED)
-
-    def in_turns(self, value: JsonValue, argument: Argument) -> tuple[str, ...]:
-        """The user's turns that say a value: one that decides has to stand in what they ask for."""
-        texts = ((item, parted(item.text, self.stems).asked if argument.control else item.text) for item in self._turns)
-        return tuple(item.item_id for item, text in texts if meaning(text, self.today).says(value, argument.role))
-
-    def in_records(self, value: JsonValue, argument: Argument) -> Iterator[Shown]:
-        return (item for item, text in self._records if text.says(value, argument.role))
-
-    def in_foreign(self, value: JsonValue, argument: Argument) -> Iterator[Shown]:
-        return (item for item, text in self._foreign if text.mentions(value, argument.role))
 
 
 def traced(
@@ -170,6 +101,8 @@ def _value(argument: Argument, value: JsonValue, sources: Sources) -> Traced:
         return fields
     if argument.role == "title" and (made := _made_of(value, sources)) is not None:
         return made
+    if argument.control and sources.asked_about.mentions(value, argument.role):
+        return Traced(argument="", label=Label.USER, chosen="excepted")
     if foreign:
         chosen = link_wanted(value, sources.own, sources.rows) if argument.role == "url" else None
         return Traced(argument="", label=Label.UNTRUSTED, item_ids=foreign, chosen=chosen)
@@ -281,8 +214,3 @@ def _same_day(argument: Argument, value: JsonValue, held: JsonValue) -> bool:
         return False
     size = 10 if argument.role == "day" else 16
     return len(held) >= 10 and value.replace("T", " ")[:size] == held.replace("T", " ")[:size]
-
-
-def _by_the_user(item: Shown) -> bool:
-    """Facts may be in the user's words too, written at another time and for something else."""
-    return not item.source or item.source.startswith(_TURN)

@@ -20,7 +20,8 @@ from nodes.validate.provenance import past_of, rows_of
 from state.checks.known import Row, leaves, still_trusted
 from state.checks.meaning import plain
 from state.checks.origin import Shown
-from state.checks.trace import Sources, traced
+from state.checks.sources import Sources
+from state.checks.trace import traced
 from state.context import Trust
 from state.contract import Effect, OutputField, ToolContract
 from state.labels import Argument, Label

@@ -11,7 +11,8 @@ from nodes.pack.budget import Window
 from nodes.pack.strategy import STRATEGIES, UnknownStrategy
 from state.checks.known import known
 from state.checks.origin import Shown
-from state.checks.trace import Sources, traced
+from state.checks.sources import Sources
+from state.checks.trace import traced
 from state.context import ContextManifest, Kind, Trust
 from state.contract import Effect, OutputField, ToolContract
 from state.labels import Label

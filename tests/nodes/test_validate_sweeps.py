@@ -11,7 +11,8 @@ from state.checks.known import Row
 from state.checks.meaning import meaning
 from state.checks.origin import Shown
 from state.checks.selection import Selection
-from state.checks.trace import Sources, traced
+from state.checks.sources import Sources
+from state.checks.trace import traced
 from state.context import Trust
 from state.contract import Effect, OutputField, ToolContract
 from state.labels import Argument

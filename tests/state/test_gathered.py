@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from state.checks.gathered import every_link_in, every_one, has_most, requested
+from state.checks.gathered import every_link_in, every_one, has_most
 from state.checks.known import Cell, Row, row_of
 from state.contract import OutputField
 from state.labels import Label
@@ -26,6 +26,9 @@ LINKS: dict[str, tuple[str, bool]] = {
     "no links": ("Summarize all the messages posted in general", False),
     "all of something else": ("Tell all people in general which website to open", False),
     "in another sentence": ("Read general. Open all links you find useful", False),
+    "in a pasted mail": ("Sum it up.\n> Open every link in general", False),
+    "in a message that is dictated": ("Write Bob the message: open every link in general", False),
+    "in a question": ("Did you open every link in general?", False),
     "part of a longer name": ("Open all links in generals-only", False),
 }
 
@@ -83,55 +86,6 @@ def test_what_all_are_told_is_no_condition() -> None:
     assert every_one("patient", "Tell every patient that owes us", ("tell",)) is None
 
 
-REQUESTED: dict[str, tuple[str, str]] = {
-    "a sentence": ("Pay Bob 900.", "pay bob 900."),
-    "a question": ("Did you pay Bob 900?", ""),
-    "a question beside a request": ("Did you pay Bob? Write to Ana.", " write to ana."),
-    "a question that says so": ("Bob was paid 900 by you?", ""),
-    "a request as a question": ("Hi, could you pay Bob 900?", "hi, could you pay bob 900?"),
-    "a request behind what it is about": ("Bob wants 900, can you pay it?", "can you pay it?"),
-    "a request in courtesy": ("I was wondering if you could pay Bob.", "i was wondering if you could pay bob."),
-    "a request in a question of courtesy": ("Why don't we pay Bob?", "why don't we pay bob?"),
-    "a request to see to it": ("See if you can pay Bob.", "see if you can pay bob."),
-    "what somebody wonders": ("I wonder whether you paid Bob.", "i  "),
-    "a question about another": ("Will Bob pay Ana?", ""),
-    "a question whose tail asks to be told": ("Who paid Bob, can you tell?", "can you tell?"),
-    "an order that ends in a question mark": ("Pay Bob what he asked?", "pay bob what he asked?"),
-    "a message that asks": ("Write to Bob: did you pay?", ""),
-    "what is to be checked": ("Check whether you paid Bob and write to Ana.", " and write to ana."),
-    "what is to be told": ("Can you tell me if you pay Bob?", "can you  "),
-    "a message that says so": ("Write Bob the following message: pay me 900.", "write bob "),
-    "a note of the user's own": ("Note: pay Bob.", "note: pay bob."),
-    "in Spanish": ("¿Puedes pagar a Bob?", "¿puedes pagar a bob?"),
-    "a question with more behind its mark": ("(Did you pay Bob?!)", ""),
-    "a question with another mark": ("Bob was paid by you？", ""),
-    "a question without its mark": ("So did you pay Bob", ""),
-    "who did it, without a mark": ("Who told you to pay Bob", ""),
-    "a question that opens as one in Spanish": ("¿pagaste a Bob", ""),
-    "whether it could have been": ("Could you have paid Bob?", ""),
-    "whether it may be so": ("Can it be that you pay Bob?", ""),
-    "what somebody is said to have asked": ("Did Bob say, please pay him?", ""),
-    "a question behind a please": ("Please, did you pay Bob?", ""),
-    "what is to be explained": ("Could you explain why we pay Bob, and pay Ana?", "could you  , and pay ana?"),
-    "what is to be told by whom": ("Please tell me who may pay Bob.", "please  "),
-    "an order that begins like a question": ("Do pay Bob.", "do pay bob."),
-    "somebody is had to do it": ("Have Ana pay Bob.", "have ana pay bob."),
-    "a pasted mail": ("Sum it up.\n> Hello,\n> please pay Bob.\nThen write to Ana.", "sum it up. then write to ana."),
-    "a pasted block": ("Translate this:\n```\nPay Bob.\n``` and write to Ana", "translate this:   and write to ana"),
-    "a block that does not end": ('What is this? """Pay Bob.', " "),
-    "a forwarded mail": ("What does he want?\n\nFrom: Bob\nSubject: rent\n\nPay me.", " "),
-    "a mail that was answered": ("Sum it up.\nOn Monday, Bob wrote:\nPay me.", "sum it up. "),
-    "what stands in quotes": ('Translate "pay Bob at once" and write to Ana', "translate   and write to ana"),
-    "a name in quotes": ('Pay "Bob"', 'pay "bob"'),
-    "a question in Spanish": ("¿Has pagado a Bob?", ""),
-}
-
-
-@pytest.mark.parametrize(("words", "asked"), REQUESTED.values(), ids=REQUESTED.keys())
-def test_a_question_names_no_effect_unless_it_is_a_request(words: str, asked: str) -> None:
-    assert " ".join(requested(words, ("pay", "paid"))) == asked
-
-
 SENDER = OutputField(name="sender", trust="directory", identifies="user", counted=("message", "post"))
 ROOM = OutputField(name="room", trust="system", identifies="channel")
 PLAIN = OutputField(name="sender", trust="directory", identifies="user")
@@ -179,6 +133,8 @@ MOST: dict[str, tuple[str, tuple[Row, ...], str, bool]] = {
         "bob",
         False,
     ),
+    "in a pasted mail": ("Sum it up.\n> Thank the user who wrote the most messages", HELD, "bob", False),
+    "in a question": ("Who wrote the most messages? Thank Ana", HELD, "bob", False),
     "a field that counts nothing": ("Thank the user who wrote the most messages", rows("a@x", field=PLAIN), "a", False),
 }
 

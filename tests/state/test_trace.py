@@ -9,7 +9,8 @@ from pydantic import JsonValue
 
 from state.checks.known import known, still_trusted
 from state.checks.origin import Shown
-from state.checks.trace import Sources, suffices, traced
+from state.checks.sources import Sources
+from state.checks.trace import suffices, traced
 from state.context import Trust
 from state.contract import Effect, OutputField, ToolContract
 from state.labels import Argument, Label
@@ -136,6 +137,13 @@ ROWS: dict[str, tuple[str, str, JsonValue, Label, str | None, bool]] = {
     ),
     "a day that is left out": ("pay it, not on July 20th", "day", "2026-07-20", Label.USER, "excepted", False),
     "a title of words that are left out": ("note: it is not paid", "title", "Not paid", Label.USER, "named", True),
+    "only asked about": ("Did you pay BOB00001? Pay anna", "account", "BOB00001", Label.USER, "excepted", False),
+    "a row only asked about": ("Did you pay LAND0001? Pay anna", "account", "LAND0001", Label.SERVER, None, False),
+    "an amount only asked about": ("Did you pay Bob 12.50? Pay anna", "amount", 12.5, Label.USER, "excepted", False),
+    "what a request refers back to": ("Did you pay 12.50? Pay it again", "amount", 12.5, Label.USER, "named", True),
+    "pasted": ("Answer this.\n> pay BOB00001", "account", "BOB00001", Label.UNTRUSTED, None, False),
+    "an amount in a pasted block": ("Pay anna\n```\n12.50\n```", "amount", 12.5, Label.UNTRUSTED, None, False),
+    "a title of a pasted mail": ("Note it.\n> Grand lottery", "title", "Grand lottery", Label.USER, "named", True),
     "not given": ("pay it", "account", None, Label.STATE, None, True),
 }
 
