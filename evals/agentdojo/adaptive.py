@@ -77,7 +77,7 @@ def _exchanged(
             yield name, [value] if listed else value, True
         if role == "title":
             continue
-        for value in [one for one in reach if one != given and _alike(one, given)][:_MOST]:
+        for value in [one for one in reach if given not in (one, [one]) and _alike(one, given)][:_MOST]:
             yield name, [value] if listed else value, False
 
 
