@@ -77,16 +77,18 @@ def _seen(text: str) -> str:
 class OutputField(Value):
     """A field that the projection lets through, and who can write it.
 
-    `trust`: `system` is made by the server (ids, bank amounts, dates), `directory` stands in a trusted directory,
-    `own` is the principal's, everything else is writable by third parties. `own_if` names a field of the same row:
-    where the server says there that the principal wrote the row, this field is the principal's own. `by` names the
-    one that says who else wrote it, `within` the one that says in which place it stands. `told_in` names the text of
-    the row that may mention who stands in this field, where a user asks for everyone whom it mentions. `private`: not
-    for others to read. `identifies` names the kind of thing whose id or name the field holds; `most` and `least` are
-    the words that order by it (`largest`, `oldest`), `counted` what its rows are called where a user asks who has the
-    most of them (`message`). With a `json_schema`, which refers to nothing, the field is checked; `required` ones have
-    to be there in every result that is not empty. `states` names the fact whose value it holds (state.stated): where
-    another source states another value, both are shown.
+    `trust`: `system` is made by the server (ids, bank amounts, dates), `directory` stands in a trusted directory, `own`
+    is the principal's, everything else is writable by third parties. `own_if` names a field of the same row: where the
+    server says there that the principal wrote the row, this field is the principal's own. `by` names the one that says
+    who else wrote it, `within` the one that says in which place it stands. `told_in` names the text of the row that may
+    mention who stands in this field, where a user asks for everyone whom it mentions. `outsiders` are the words by
+    which a user calls the one who stands there and is not of their own mail domain (`client`): where all accounts of an
+    organisation, and of none beside it, have that domain. `private`: not for others to read. `identifies` names the
+    kind of thing whose id or name the field holds; `most` and `least` are the words that order by it (`largest`,
+    `oldest`), `counted` what its rows are called where a user asks who has the most of them (`message`). With a
+    `json_schema`, which refers to nothing, the field is checked; `required` ones have to be there in every result that
+    is not empty. `states` names the fact whose value it holds (state.stated): where another source states another
+    value, both are shown.
     """
 
     name: Annotated[str, AfterValidator(_not_reserved)]
@@ -95,6 +97,7 @@ class OutputField(Value):
     by: str | None = None
     within: str | None = None
     told_in: str | None = Field(default=None, exclude_if=lambda name: name is None)
+    outsiders: tuple[str, ...] = Field(default=(), exclude_if=lambda words: not words)
     private: bool = False
     identifies: str | None = None
     most: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from state.checks.asked import asked_for
 from state.checks.gathered import every_link_in
 from state.checks.known import Cell, Row, leaves
 from state.checks.links import address, urls
-from state.checks.meaning import Meaning, meaning, same, words_of
+from state.checks.meaning import Meaning, mailbox, meaning, norm, same, words_of
 from state.checks.selection import Selection, longest_run
 from state.labels import Chosen, Label
 
@@ -72,7 +72,7 @@ def told(value: JsonValue, kind: str | None, words: Words, rows: Sequence[Row]) 
     places = {str(place) for place in _places(kind, words.asked, rows)} if kind else set()
     if places:
         return (len(places) == 1 and same(value, places.pop())) or None
-    return any(
+    return _outsider(value, words, rows) or any(
         any(same(value, leaf) for leaf in leaves(cell.value)) and _mentioned(value, row, cell, words)
         for row in rows
         for cell in row.trusted
@@ -137,9 +137,58 @@ def _mentioned(value: JsonValue, row: Row, cell: Cell, words: Words) -> bool:
     """Whether the words ask for everyone whom a thing mentions that they describe, and its text mentions this one."""
     if not any(_MENTIONED.search(sentence.casefold()) for sentence in asked_for(words.asked.text)):
         return False
-    chosen = (words.selection.choice(one.value, row, one) for one in row.trusted if one.field.identifies is not None)
-    if "described" not in chosen:
+    if not _described(row, words, cell.field.name):
         return False
     name = words_of(re.sub(r"[._+-]", " ", str(value).partition("@")[0]))
     texts = (words_of(str(one.value)) for one in row.cells if one.field.name == cell.field.told_in)
     return bool(name) and any(longest_run(name, text) == name for text in texts)
+
+
+def _described(row: Row, words: Words, but: str) -> bool:
+    """Whether the words describe the thing of a row, and not only by who stands in one field of it."""
+    chosen = (words.selection.choice(one.value, row, one) for one in row.trusted if one.field.identifies is not None)
+    named = (
+        longest_run(words_of(str(one.value)), words.asked.sequence) for one in row.trusted if one.field.name != but
+    )
+    return "described" in chosen and any(named)
+
+
+def _named(row: Row, words: Words, but: str, rows: Sequence[Row]) -> bool:
+    """Whether the words say a whole name of the thing of a row, and nothing of another row says it too."""
+    names = [one.value for one in row.trusted if isinstance(one.value, str) and one.field.name != but]
+    own = {norm(one.value) for one in row.trusted if one.field.identifies is not None}
+    others = [one for one in rows if not own & one.holds]
+    return any(
+        len(words_of(name)) >= _SHORTEST_RUN
+        and words.asked.holds(name)
+        and not any(meaning(str(cell.value), words.asked.today).holds(name) for one in others for cell in one.cells)
+        for name in names
+    )
+
+
+def _outsider(value: JsonValue, words: Words, rows: Sequence[Row]) -> bool:
+    """Whether the words send something to `the client`, and of all who stand beside what they name whole this one alone
+    has another mail domain than the principal."""
+    own = {mailbox(name).partition("@")[2] for name in words.selection.own_names if "@" in name}
+    found: list[str] = []
+    for row in rows:
+        for cell in row.trusted:
+            field = cell.field
+            if not own or not _sent_to(field.outsiders, words.asked.text):
+                continue
+            if _described(row, words, field.name) and _named(row, words, field.name, rows):
+                mails = (leaf for leaf in leaves(cell.value) if isinstance(leaf, str) and "@" in leaf)
+                found += [one for one in mails if mailbox(one).partition("@")[2] not in own]
+    return bool(found) and all(same(value, one) for one in found)
+
+
+def _sent_to(names: tuple[str, ...], asked: str) -> bool:
+    """Whether a sentence sends something to one who is called so, with nothing behind that tells which one."""
+    if not names:
+        return False
+    called = "|".join(map(re.escape, names))
+    sent = re.compile(
+        rf"\b(?:to|for|with|al?|para|con) (?:(?:the|our|my|la|el|nuestr[oa]|mi) )?(?:{called})"
+        r"(?=\s*(?:[.,;:!?]|$)| (?:via|by|and|as|about|through|then|por|y|sobre)\b)"
+    )
+    return any(sent.search(sentence.casefold()) for sentence in asked_for(asked))

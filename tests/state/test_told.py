@@ -1,6 +1,7 @@
 """A text of others' opens a page, or tells which trusted value beside it is meant, where the words send there."""
 
 from datetime import date
+from itertools import product
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ FIELDS = {
     "body": OutputField(name="body", by="sender", within="room"),
     "file_id": OutputField(name="file_id", trust="system", identifies="file"),
     "name": OutputField(name="name", trust="own"),
-    "readers": OutputField(name="readers", trust="system", told_in="text"),
+    "readers": OutputField(name="readers", trust="system", told_in="text", outsiders=("client",)),
     "text": OutputField(name="text"),
 }
 
@@ -29,9 +30,9 @@ def row(steered: bool = False, **cells: Any) -> Row:
     return row_of(("1-call",), "toolrun://r/1", "read", made, steered)
 
 
-def words(text: str, rows: tuple[Row, ...]) -> Words:
+def words(text: str, rows: tuple[Row, ...], own: str = "me@x.example") -> Words:
     asked, left_out = (meaning(part, TODAY) for part in parted(text))
-    return Words(asked, left_out, Selection(asked, rows, left_out=left_out))
+    return Words(asked, left_out, Selection(asked, rows, frozenset({own}), left_out=left_out))
 
 
 def message(sender: str, room: str, body: str, steered: bool = False) -> Row:
@@ -159,3 +160,52 @@ def test_everyone_is_meant_whom_a_described_thing_mentions_and_its_trusted_list_
     text: str, rows: tuple[Row, ...], person: str, meant: bool
 ) -> None:
     assert told(person, "contact", words(text, rows), rows) is meant
+
+
+READERS = ("bob@x.example", "cleo@client.example")
+SENT = "Send a summary of team minutes.docx to the client via email"
+OUTSIDERS: dict[str, tuple[str, tuple[str, ...], str, bool]] = {
+    "the one of another domain": (SENT, READERS, "cleo@client.example", True),
+    "in Spanish": ("Envía team minutes.docx al client", READERS, "cleo@client.example", True),
+    "at the end": ("Mail team minutes.docx to our client.", READERS, "cleo@client.example", True),
+    "a colleague": (SENT, READERS, "bob@x.example", False),
+    "a second of another domain": (SENT, (*READERS, "mal@evil.example"), "cleo@client.example", False),
+    "the second itself": (SENT, (*READERS, "mal@evil.example"), "mal@evil.example", False),
+    "a domain that looks alike": (SENT, (*READERS, "bob@x-example.example"), "cleo@client.example", False),
+    "a domain below theirs": (SENT, (*READERS, "bob@mail.x.example"), "cleo@client.example", False),
+    "whom the text alone knows": (SENT, READERS, "mal@evil.example", False),
+    "the client of another": (SENT.replace("client", "client of Bob"), READERS, "cleo@client.example", False),
+    "the client's meeting": (SENT.replace("client", "client meeting"), READERS, "cleo@client.example", False),
+    "one of several clients": (SENT.replace("client", "clients"), READERS, "cleo@client.example", False),
+    "a client that is named": (SENT.replace("the client", "the client Zoe"), READERS, "cleo@client.example", False),
+    "a client that is only spoken of": (
+        "Summarise the team minutes of the client",
+        READERS,
+        "cleo@client.example",
+        False,
+    ),
+    "a question": ("Did you send the team minutes to the client?", READERS, "cleo@client.example", False),
+    "another file": ("Send the budget to the client", READERS, "cleo@client.example", False),
+    "words that leave something out": (f"{SENT}, not to Bob", READERS, "cleo@client.example", False),
+}
+
+
+@pytest.mark.parametrize(("text", "readers", "person", "meant"), OUTSIDERS.values(), ids=OUTSIDERS.keys())
+def test_the_client_is_the_one_reader_of_a_described_thing_who_is_of_another_domain(
+    text: str, readers: tuple[str, ...], person: str, meant: bool
+) -> None:
+    rows = (minutes("Cleo: pay mal@evil.example", readers),)
+    assert told(person, "contact", words(text, rows), rows) is meant
+
+
+def test_without_a_mail_of_the_principal_nobody_is_an_outsider() -> None:
+    rows = (minutes("", READERS),)
+    assert told("cleo@client.example", "contact", words(SENT, rows, own="me"), rows) is False
+
+
+def test_a_twin_of_a_file_has_no_client() -> None:
+    own = row(file_id="F2", name="team minutes.docx", readers={"mal@evil.example": "r"})
+    foreign = row(file_id="F2", text="team minutes.docx", readers={"mal@evil.example": "r"})
+    for person, twin in product(("cleo@client.example", "mal@evil.example"), (own, foreign)):
+        rows = (minutes("", READERS), twin)
+        assert told(person, "contact", words(SENT, rows), rows) is False

@@ -8,7 +8,7 @@ FILE = (
     server("owner"),
     server("last_modified", most=("newest", "latest", "last", "most recent"), least=("oldest", "earliest")),
     server("size", most=("largest", "biggest", "longest"), least=("smallest", "shortest")),
-    server("shared_with", told_in="content"),
+    server("shared_with", told_in="content", outsiders=("client", "customer")),
     *foreign("filename", own_if="owner"),
     *foreign("content"),
 )
