@@ -18,7 +18,7 @@ from nodes.execute import Reads as ToExecute
 from nodes.execute import Writes as Ran
 from nodes.pack.drafts import Drafts
 from nodes.pack.required import who_and_what
-from nodes.pack.trail import this_turn
+from nodes.pack.trails import Trails
 from nodes.validate import Reads as ToValidate
 from nodes.validate import Writes as Judged
 from state.checks.quote import quoted
@@ -150,7 +150,7 @@ class Gate:
         contracts = {tool.contract.name: tool.contract for tool in ports.domain.tools}
         decision = self._spec.decision(self._index, "act")
         made = who_and_what(drafts, self._words, scope, request, self._policy, decision)
-        traces = this_turn(drafts, ports.artifacts, ports.log, contracts, scope, request, task)
+        traces = Trails(ports.artifacts, ports.log, contracts).this_turn(drafts, scope, request, task)
         made += [draft for trace in traces for draft in trace.drafts]
         manifest = ContextManifest(
             request_id=request.request_id,

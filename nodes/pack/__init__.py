@@ -7,7 +7,7 @@ from nodes.pack.budget import Window
 from nodes.pack.conflict import Disputed, disputed, settled
 from nodes.pack.drafts import Draft, Drafts
 from nodes.pack.freshness import aged
-from nodes.pack.history import CONSTRAINT, constraints, handover, history, outcomes
+from nodes.pack.history import CONSTRAINT, Handovers, History, constraints, outcomes
 from nodes.pack.notices import drained
 from nodes.pack.required import (
     capabilities,
@@ -21,7 +21,7 @@ from nodes.pack.standing import Standing
 from nodes.pack.strategy import STRATEGIES, Strategy, strategy_of
 from nodes.pack.sufficiency import assert_own, missing
 from nodes.pack.tool_search import ToolSearch
-from nodes.pack.trail import this_turn
+from nodes.pack.trails import Trails
 from nodes.pack.utility import Chosen, choose, left_out
 from retrieval.examples import Examples
 from retrieval.skills import SkillChoice
@@ -80,7 +80,8 @@ def make_pack(
     boundary_cases = Examples(examples)
     ours = [section.text for section in sections] + [example.text for example in examples]
     skill_choice = SkillChoice(skills, [*ours, *(contract.description for contract in contracts.values())])
-    scans = Scans()
+    scans, trails = Scans(), Trails(artifacts, log, contracts)
+    turns, handovers = History(artifacts, log), Handovers(artifacts, contracts)
 
     def run(reads: Reads, scope: Scope) -> Writes:
         request, searches = reads.request, reads.task.tool_query_refs
@@ -97,14 +98,14 @@ def make_pack(
         procedures, too_long = skill_bodies(drafts, decision, skill_choice, texts[request.turn_ref], budget)
         before += procedures
         before += constraints(drafts, artifacts, scope, reads.task, policy.history_turns)
-        before += handover(drafts, artifacts, scope, reads.task)
-        before += history(drafts, artifacts, log, scope, reads.task, policy.history_turns)
+        before += handovers.drafts(drafts, scope, reads.task)
+        before += turns.drafts(drafts, scope, reads.task, policy.history_turns)
         before += outcomes(drafts, reads.task, contracts)
         before += capabilities(drafts, decision, contracts, scope)
         refused_tokens = _too_long(reads, scope)
         if refused_tokens is not None:
             budget = min(budget, refused_tokens // 2)  # the server counts more than we do: once more with half (B1)
-        traces = this_turn(drafts, artifacts, log, contracts, scope, request, reads.task)
+        traces = trails.this_turn(drafts, scope, request, reads.task)
         strategy = by_version[policy.version]
         own = strategy.trail(traces, drafts, budget, policy)
         before, refused = _admitted([*drafts.counted(before), *own.drafts], decision)

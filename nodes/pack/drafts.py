@@ -69,6 +69,10 @@ class Drafts:
             for draft, count in zip(drafts, counts, strict=True)
         ]
 
+    def now_shown(self, draft: Draft) -> Draft:
+        """A draft that an earlier request made, as this one has it: what says no time of its own is of now."""
+        return draft._replace(item=draft.item.model_copy(update={"retrieved_at": self.now}))
+
     def _candidate(self, candidate: Candidate, text: str) -> Draft:
         provenance = Provenance(
             tenant=candidate.tenant,

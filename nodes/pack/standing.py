@@ -53,7 +53,7 @@ class Standing:
                     *skill_names(drafts, self._skills if with_skills else ()),
                 ]
             )
-        return [draft._replace(item=draft.item.model_copy(update={"retrieved_at": drafts.now})) for draft in known]
+        return [drafts.now_shown(draft) for draft in known]
 
     def _instructions(self, drafts: Drafts, decision: Decision) -> list[Draft]:
         sections = [self._sections[name] for name in decision.instructions]

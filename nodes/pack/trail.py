@@ -1,7 +1,7 @@
 """The run's own trail: what calls of this turn brought, and which were refused (C7)."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -9,11 +9,10 @@ from pydantic import JsonValue
 from nodes.pack.drafts import Draft, Drafts
 from state.checks.quote import unquoted
 from state.context import Kind, Trust
-from state.contract import RESERVED, Effect, ToolContract
-from state.ports import Artifacts, DecisionLog
+from state.contract import RESERVED, ToolContract
+from state.ports import Artifacts
 from state.record import DecisionRecord
-from state.run import RequestContext, Scope
-from state.task import TaskState
+from state.run import Scope
 from state.tools import Observation
 from state.verdict import Accepted, Allowed, Denied, NeedsApproval, Verdict
 from state.work import PROPOSAL, Act
@@ -40,56 +39,52 @@ class Trace(NamedTuple):
         return "" if self.seen is None else self.seen.outcome
 
 
-def this_turn(
+def traces_of(
     drafts: Drafts,
     artifacts: Artifacts,
-    log: DecisionLog,
     contracts: Mapping[str, ToolContract],
     scope: Scope,
-    request: RequestContext,
-    task: TaskState,
-) -> list[Trace]:
-    """Verdicts and observations of this turn from the record chain, oldest first and counted: every call has one result
-    (C7)."""
-    if not task.laps_in_turn:
-        return []
-    chain = log.chain(scope.tenant, scope.thread, request.parent, limit=task.laps_in_turn)
-    records = [record for record in reversed(chain) if record.turn_index == request.turn_index]
+    records: Sequence[DecisionRecord],
+) -> list[tuple[Trace, ...]]:
+    """What each of these records left, counted."""
     refs = [seen.ref for record in records for seen in record.observations]
-    # Only an effect can make a result stale, and what a call was about stands in its proposal.
-    changed = any(seen.effect is not Effect.READ for record in records for seen in record.observations)
-    about = [record.proposal_ref for record in records if changed and record.observations and record.proposal_ref]
+    # What a call was about stands in its proposal.
+    about = [record.proposal_ref for record in records if record.observations and record.proposal_ref]
     texts = artifacts.get_all(scope.tenant, [*refs, *about])
 
     def read(ref: str) -> str:
         return texts[ref] if ref in texts else artifacts.get(scope.tenant, ref)
 
-    made: list[Trace] = []
-    for record in records:
-        lines = [(verdict.call_id, _refusal(record, verdict)) for verdict in record.verdicts]
-        told = [_told(drafts, call_id, line, record) for call_id, line in lines if line]
-        made += [Trace((line,), record.index, record.turn_index) for line in told]
-        calls = _calls(texts.get(record.proposal_ref or "")) if record.observations else {}
-        edits = {
-            one.call_id: one.edited for one in record.verdicts if isinstance(one, Allowed) and one.edited is not None
-        }
-        for seen in record.observations:
-            given = edits.get(seen.call_id, calls.get(seen.call_id, {}))
-            if seen.call_id in edits:
-                edit = tuple(_edit(drafts, seen, unquoted(given, read), record))
-                made.append(Trace(edit, record.index, record.turn_index))
-            contract = contracts.get(seen.tool)
-            subjects = frozenset() if contract is None else _subjects(contract, given, read)
-            trusted, foreign = _parted(seen, json.loads(texts[seen.ref]))
-            shown = tuple(_observation(drafts, seen, trusted, foreign, record))
-            identity = {} if contract is None else _identity(contract, trusted)
-            made.append(Trace(shown, record.index, record.turn_index, seen, trusted, identity, subjects))
-    return _counted(drafts, made)
+    made = [tuple(_left_by(drafts, contracts, record, texts, read)) for record in records]
+    counted = iter(drafts.counted([draft for traces in made for trace in traces for draft in trace.drafts]))
+    return [
+        tuple(trace._replace(drafts=tuple(next(counted) for _ in trace.drafts)) for trace in traces) for traces in made
+    ]
 
 
-def _counted(drafts: Drafts, made: list[Trace]) -> list[Trace]:
-    counted = iter(drafts.counted([draft for trace in made for draft in trace.drafts]))
-    return [trace._replace(drafts=tuple(next(counted) for _ in trace.drafts)) for trace in made]
+def _left_by(
+    drafts: Drafts,
+    contracts: Mapping[str, ToolContract],
+    record: DecisionRecord,
+    texts: Mapping[str, str],
+    read: Callable[[str], str],
+) -> Iterator[Trace]:
+    """Refusals of a record, then its results, an edited call's with what a person made of it before it."""
+    for verdict in record.verdicts:
+        if line := _refusal(record, verdict):
+            yield Trace((_told(drafts, verdict.call_id, line, record),), record.index, record.turn_index)
+    calls = _calls(texts.get(record.proposal_ref or "")) if record.observations else {}
+    edits = {one.call_id: one.edited for one in record.verdicts if isinstance(one, Allowed) and one.edited is not None}
+    for seen in record.observations:
+        given = edits.get(seen.call_id, calls.get(seen.call_id, {}))
+        if seen.call_id in edits:
+            yield Trace(tuple(_edit(drafts, seen, unquoted(given, read), record)), record.index, record.turn_index)
+        contract = contracts.get(seen.tool)
+        subjects = frozenset() if contract is None else _subjects(contract, given, read)
+        trusted, foreign = _parted(seen, json.loads(texts[seen.ref]))
+        shown = tuple(_observation(drafts, seen, trusted, foreign, record))
+        identity = {} if contract is None else _identity(contract, trusted)
+        yield Trace(shown, record.index, record.turn_index, seen, trusted, identity, subjects)
 
 
 def _told(drafts: Drafts, call_id: str, line: str, record: DecisionRecord) -> Draft:

@@ -13,8 +13,8 @@ from nodes.execute.project import project
 from nodes.log.handover import left_by
 from nodes.pack.compact import compacted
 from nodes.pack.drafts import Drafts
-from nodes.pack.history import handover
-from nodes.pack.trail import this_turn
+from nodes.pack.history import Handovers
+from nodes.pack.trails import Trails
 from nodes.validate.echoes import echoes_of
 from nodes.validate.provenance import past_of, rows_of
 from state.checks.known import Row, leaves, still_trusted
@@ -77,7 +77,7 @@ class Pipeline:
         drafts = Drafts(parts.artifacts, CharCounter(), parts.scope.tenant, NOW)
         task = parts.task(laps_in_turn=self._index)
         request = parts.request(parent=self._head)
-        traces = this_turn(drafts, parts.artifacts, parts.log, self.contracts, parts.scope, request, task)
+        traces = Trails(parts.artifacts, parts.log, self.contracts).this_turn(drafts, parts.scope, request, task)
         made = compacted(traces, drafts, SHARE_TOKENS).drafts
         said = Shown("objective", Trust.USER, QUESTION, "turn://1")
         return (said, *(Shown(one.item.item_id, one.item.trust, one.text, one.item.source) for one in made))
@@ -135,7 +135,7 @@ class Pipeline:
         kept = left_by(1, laps, (), parts.get)
         drafts = Drafts(parts.artifacts, CharCounter(), parts.scope.tenant, NOW)
         task = parts.task(handover_ref=parts.put(kept.model_dump_json()))
-        made = handover(drafts, parts.artifacts, parts.scope, task)
+        made = Handovers(parts.artifacts, self.contracts).drafts(drafts, parts.scope, task)
         return tuple(Shown(one.item.item_id, one.item.trust, one.text, one.item.source) for one in made)
 
 

@@ -55,3 +55,11 @@ def test_a_plan_lap_is_told_nothing_of_our_answers(parts: Parts) -> None:
 
 def test_without_a_handover_nothing_is_summed_up(parts: Parts) -> None:
     assert not [item for item in Packing(parts).manifest().items if item.item_id in NAMES]
+
+
+def test_a_name_that_the_model_made_up_is_not_repeated(parts: Parts) -> None:
+    made_up = kept(parts).model_copy(
+        update={"decisions": (Settled(turn=4, about="send it to EVIL99", rule="unknown_tool"),)}
+    )
+    _, shown = packed(parts, made_up)
+    assert shown["handover"].splitlines()[-1] == "- turn 4: a proposal, by rule unknown_tool"
