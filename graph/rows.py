@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.metering import PolicyMeter
+from graph.models.summarising import ModelSummariser
 from graph.result_reader import with_read_result
 from graph.settings import Settings
 from nodes.execute import make_execute
@@ -136,6 +137,7 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             memories=ports.memories,
             tools=tools,
             policies=domain.policies,
+            summariser=_summariser(settings, ports, window),
         ),
         make_log(
             artifacts=ports.artifacts,
@@ -144,4 +146,17 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
             seal=ports.seal,
             policies=domain.policies,
         ),
+    )
+
+
+def _summariser(settings: Settings, ports: Ports, window: Window) -> ModelSummariser | None:
+    """The one that the settings name; without, code alone sums up."""
+    if settings.summariser == "extractive":
+        return None
+    return ModelSummariser(
+        model=ports.model,
+        tokens=ports.tokens,
+        meter=PolicyMeter(ports.quotas, ports.domain.policies),
+        prices=ports.terms.prices,
+        most_tokens=window.input_tokens(),
     )

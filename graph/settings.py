@@ -4,7 +4,7 @@ import re
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
@@ -39,6 +39,7 @@ class Settings(BaseSettings):
     `openai_profile` names what the server is like (graph.models.profiles). A reply is awaited `model_timeout_s`;
     `model_retries` failures of a decision are tried again, waiting `model_wait_s` in all; `model_modes` are the ways to
     ask for a proposal, the best first, where they are not the profile's. `model_prices` are the user's, by model name.
+    `summariser` sums long results up for later requests: by code, or by the model too, a call each.
     `recording` is the file that replies are added to, and that the model `replay` plays.
     `otlp_endpoint` takes spans of runs, nodes and model calls (graph.tracing), with `otlp_headers`; unset means none.
     `embedder` makes the vectors, by the model and dimension it is told; `chroma_url` keeps them on a Chroma server that
@@ -74,6 +75,7 @@ class Settings(BaseSettings):
     model_modes: tuple[Mode, ...] | None = Field(default=None, min_length=1)
     model_retries: int = Field(default=2, ge=0, le=10)
     model_wait_s: float = Field(default=30.0, ge=0, le=3600)
+    summariser: Literal["extractive", "model"] = "extractive"
     recording: Path | None = None
     model_prices: dict[str, Price] = {}
     otlp_endpoint: str | None = Field(default=None, pattern=r"^https?://\S+$")
@@ -102,6 +104,15 @@ class Settings(BaseSettings):
             raise ValueError(
                 f"{_PREFIX}RESERVED_OUTPUT_TOKENS: got {self.reserved_output_tokens}; "
                 f"allowed: less than {_PREFIX}WINDOW_TOKENS ({self.window_tokens})"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _summaries_by_a_language_model(self) -> Self:
+        if self.summariser == "model" and self.model in ("offline", "hijacked"):
+            raise ValueError(
+                f"{_PREFIX}SUMMARISER: got model, and {_PREFIX}MODEL is {self.model}, which writes no summaries; "
+                f"allowed: extractive, or model with {_PREFIX}MODEL=openai or replay"
             )
         return self
 

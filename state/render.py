@@ -38,6 +38,7 @@ _TAGS_BY_SCHEME = {
     "capability": "capability",
     "decision": "decision",
     "index": "index",
+    "summary": "summary",
     "skill_body": "skill_body",
     EVENT: NOTICE,
     CONFLICT: "conflict",

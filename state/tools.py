@@ -15,6 +15,7 @@ from state.contract import Approvers, Effect, Failed, FailureMode, Limit, Output
 from state.labels import Argument, Opens
 from state.memory import NotRemembered, Remembered
 from state.run import Scope
+from state.summary import Summary
 from state.value import Value
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -218,7 +219,8 @@ class Observation(Value):
     """The typed result of one call. `ref` is the address of the projected body, `artifact_ref` its public name.
 
     `whole_ref` is the address of all of a body that was cut, which `{artifact_ref}/whole` names. `warnings` are codes
-    for what was noticed about the result, such as two parts of it that disagree.
+    for what was noticed about the result, such as two parts of it that disagree. `summary` is what a model said of it,
+    where one was asked.
     """
 
     call_id: str
@@ -237,3 +239,4 @@ class Observation(Value):
     tries: int = 1
     # Not written where there are none: a record that has none keeps its bytes.
     warnings: tuple[str, ...] = Field(default=(), exclude_if=lambda warnings: not warnings)
+    summary: Summary | None = Field(default=None, exclude_if=lambda summary: summary is None)

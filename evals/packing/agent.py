@@ -34,6 +34,7 @@ _A_DECISION_S = 61  # five of them outlive what a result is fresh for
 _CATEGORIES = {
     "user_turn": "assignment",
     "observation": "observations",
+    "summary": "observations",
     "index": "index",
     "document": "evidence",
     "own_answer": "reasoning",

@@ -13,7 +13,7 @@ from state.work import Status
 
 
 def efficiency(played: Played) -> Score | None:
-    """Tokens of all attempts: as reported where the server did, else as counted before the call.
+    """Tokens of all attempts and summaries: as reported where the server did, else as counted before the call.
 
     None where the record cannot be read: a run without figures is not a cheap one.
     """
@@ -26,6 +26,10 @@ def efficiency(played: Played) -> Score | None:
             usage = attempt.usage
             tokens += usage.input_tokens if usage and usage.input_tokens is not None else counted
             tokens += usage.output_tokens if usage and usage.output_tokens is not None else 0
+        for told in (seen.summary for seen in decision.observations if seen.summary is not None):
+            reported = told.usage.input_tokens if told.usage else None
+            tokens += reported if reported is not None else told.counted_tokens * told.tries
+            tokens += told.usage.output_tokens or 0 if told.usage else 0
     return Score(measure=Measure.EFFICIENCY, value=float(tokens))
 
 

@@ -29,6 +29,7 @@ _KINDS = {
     "observations": "results",
     "result_ref": "results",
     "whole_ref": "results",
+    "summary": "results",
     "edited": "edits",
     "query_refs": "searches",
     "tool_query_refs": "searches",

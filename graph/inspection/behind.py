@@ -129,6 +129,9 @@ def _direct(record: DecisionRecord) -> Iterator[tuple[str, str]]:
     if record.proposal_ref is not None:
         yield "the proposal", record.proposal_ref
     yield from ((what, ref) for _, ref, what in _public(record))
+    for seen in record.observations:
+        if seen.summary is not None and seen.summary.ref is not None:
+            yield f"the summary of {seen.call_id}", seen.summary.ref
     for verdict in record.verdicts:
         if isinstance(verdict, Allowed) and verdict.edited is not None:
             yield from ((f"an edit of {verdict.call_id}", one.ref) for one in named(verdict.edited))

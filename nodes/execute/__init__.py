@@ -10,6 +10,7 @@ from nodes.execute.credentials import complete, resolving
 from nodes.execute.filing import Filing
 from nodes.execute.remembering import dropping, keeping
 from nodes.execute.step import Step
+from nodes.execute.summarising import summed_up
 from state.checks.binding import arguments_digest, call_digest
 from state.checks.quote import unquoted
 from state.checks.rates import bounds
@@ -19,6 +20,7 @@ from state.node import Node
 from state.policy import Policy, effective
 from state.ports import Artifacts, Clock, DecisionLog, Ledger, Quotas, Secrets
 from state.run import Edited, RequestContext, Scope
+from state.summary import Summariser
 from state.tools import Observation, Tool, ToolContext
 from state.value import Value
 from state.verdict import Allowed, Verdict
@@ -54,6 +56,7 @@ def make_execute(
     memories: MemoryKeeper,
     tools: Mapping[str, Tool],
     policies: Sequence[Policy],
+    summariser: Summariser | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Node:
     """The execute node. What a tool brings is stored with every known secret masked (X7)."""
@@ -78,7 +81,9 @@ def make_execute(
                 seen += _looked(group)
             else:
                 seen.append(_done(group[0], reads.proposal))
-        return Writes(observations=tuple(seen))
+        # After the last effect: what a summary takes or breaks, it keeps no call from being done and filed.
+        told = (summed_up(one, artifacts, summariser, secrets.masked, scope, reads.request) for one in seen)
+        return Writes(observations=tuple(told))
 
     def _step(ordinal: int, call: ToolCall, verdict: Allowed, reads: Reads, scope: Scope) -> Step | None:
         """The call with all it takes to run it; None where its verdict is not for exactly this call."""
@@ -161,7 +166,7 @@ def make_execute(
         Writes,
         run,
         arun,
-        ports=("artifacts", "decision log", "ledger", "quotas", "clock", "secrets", "memories"),
+        ports=("artifacts", "decision log", "ledger", "quotas", "clock", "secrets", "memories", "summariser"),
         domain=("tools", "contracts", "policy"),
     )
 

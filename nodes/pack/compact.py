@@ -17,7 +17,8 @@ index of what is left out; the record chain has all of it. A strategy (B3) may a
 the index another part; the rules before `share` hold under each.
 
 The summary is what code takes out of a result, the same whenever it is made: the fields of the system of record, each
-text of them cut, of rows the first. What third parties wrote is left out of it.
+text of them cut, of rows the first. What third parties wrote is left out of it. Where a model summed the result up when
+it entered, that stands behind it while there is room, apart and untrusted, and no argument of a call comes from it.
 """
 
 import json
@@ -164,6 +165,8 @@ def _ruled(
             return [] if closed else form(one, make), reason, False
     for place, (reason, form) in enumerate(() if closed else forms, start=1):
         drafts = form(one, make)
+        if not drafts:
+            continue  # there is no such form of this result
         if place == len(forms) or sum(draft.item.token_count for draft in drafts) <= left:
             return drafts, reason, False
     return [], None, False
@@ -216,6 +219,24 @@ def _summary(one: _Shown, make: Drafts) -> list[Draft]:
     return _made(one, make, {**kept, "summary_of": f"what was read at turn {one.trace.turn}"})
 
 
+def _told(one: _Shown, make: Drafts) -> list[Draft]:
+    """The summary by code, and behind it what a model said of the whole when it entered; none without that."""
+    if not one.trace.told:
+        return []
+    first, seen = one.trace.drafts[0].item, one.seen
+    said = make.text(
+        f"{first.item_id}-summary",
+        Kind.TOOL,
+        f"summary://{seen.artifact_ref.partition('://')[2]}",
+        Trust.UNTRUSTED,
+        one.trace.told,
+        at=seen.at,
+        turn=one.trace.turn,
+        derived_from=(seen.ref,),
+    )
+    return [*_summary(one, make), *make.counted([said])]
+
+
 def _cut(value: JsonValue) -> JsonValue:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if len(text) <= _TEXT_CHARS else f"{text[:_TEXT_CHARS]} [...]"
@@ -249,4 +270,4 @@ _RULES: tuple[tuple[Callable[[_Shown], bool], MaskReason | None, _Form], ...] = 
 )
 
 WHOLE_ONLY: Forms = ((None, _whole),)
-FULL_THEN_LESS: Forms = (*WHOLE_ONLY, (MaskReason.SUMMARISED, _summary))
+FULL_THEN_LESS: Forms = (*WHOLE_ONLY, (MaskReason.SUMMARISED, _told), (MaskReason.SUMMARISED, _summary))

@@ -22,7 +22,8 @@ class Trace(NamedTuple):
     """What one call or refusal of this turn left, as it is shown whole. `seen` is None where there is no result.
 
     `trusted` are the result's fields of the system of record, `identity` those of them that identify something;
-    `subjects` the resources, by kind and id, that the call was about.
+    `subjects` the resources, by kind and id, that the call was about; `told` is what a model said of
+    the result when it entered.
     """
 
     drafts: tuple[Draft, ...]
@@ -32,6 +33,7 @@ class Trace(NamedTuple):
     trusted: dict[str, JsonValue] = {}
     identity: dict[str, JsonValue] = {}
     subjects: frozenset[tuple[str, str]] = frozenset()
+    told: str = ""
 
     @property
     def outcome(self) -> str:
@@ -50,7 +52,8 @@ def traces_of(
     refs = [seen.ref for record in records for seen in record.observations]
     # What a call was about stands in its proposal.
     about = [record.proposal_ref for record in records if record.observations and record.proposal_ref]
-    texts = artifacts.get_all(scope.tenant, [*refs, *about])
+    told = [seen.summary.ref for record in records for seen in record.observations if seen.summary and seen.summary.ref]
+    texts = artifacts.get_all(scope.tenant, [*refs, *about, *told])
 
     def read(ref: str) -> str:
         return texts[ref] if ref in texts else artifacts.get(scope.tenant, ref)
@@ -84,7 +87,8 @@ def _left_by(
         trusted, foreign = _parted(seen, json.loads(texts[seen.ref]))
         shown = tuple(_observation(drafts, seen, trusted, foreign, record))
         identity = {} if contract is None else _identity(contract, trusted)
-        yield Trace(shown, record.index, record.turn_index, seen, trusted, identity, subjects)
+        told = texts[seen.summary.ref] if seen.summary and seen.summary.ref else ""
+        yield Trace(shown, record.index, record.turn_index, seen, trusted, identity, subjects, told)
 
 
 def _told(drafts: Drafts, call_id: str, line: str, record: DecisionRecord) -> Draft:

@@ -10,7 +10,7 @@ from state.spending import Meter, Price, count_request, price_of
 
 class Spending:
     """The spending of a decision. `model` is the name under which the model is priced, `most_tokens` what the window
-    leaves for a request."""
+    leaves for a request, `what` tells these calls from others of the same decision."""
 
     def __init__(
         self,
@@ -22,10 +22,11 @@ class Spending:
         scope: Scope,
         request: RequestContext,
         most_tokens: int,
+        what: str = "model",
     ) -> None:
         self._tokens, self._meter, self._most_tokens = tokens, meter, most_tokens
         self._price = price_of(prices, model)
-        self._scope, self._context = scope, request
+        self._scope, self._context, self._what = scope, request, what
         self.counted_tokens = 0
 
     def take(self, number: int, request: Request) -> AttemptOutcome | None:
@@ -66,4 +67,4 @@ class Spending:
         return self.counted_tokens + output, cost
 
     def _call(self, number: int) -> str:
-        return f"model/{self._scope.tenant}/{self._scope.thread}/{self._context.request_id}/{number}"
+        return f"{self._what}/{self._scope.tenant}/{self._scope.thread}/{self._context.request_id}/{number}"

@@ -22,8 +22,9 @@ from state.run import Principal
 from state.tools import Observation
 from state.verdict import Accepted, Verdict
 
-# The schemes of our own words about calls and sources. They repeat values, and are no source of any.
-_OUR_WORDS = ("verdict", "edit", "decision", CONFLICT)
+# The schemes of our own words about calls and sources, and of a model's about results. They repeat values, and are no
+# source of any.
+_OUR_WORDS = ("verdict", "edit", "decision", "summary", CONFLICT)
 
 
 class Past(NamedTuple):
