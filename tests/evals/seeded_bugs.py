@@ -11,12 +11,13 @@ from tests.evals.bugs_in_memory import REMEMBERED
 from tests.evals.bugs_in_skills import SKILLS
 from tests.evals.bugs_in_what_is_allowed import ALLOWED
 from tests.evals.bugs_in_what_is_done import DONE
+from tests.evals.bugs_in_what_is_kept import KEPT
 from tests.evals.bugs_in_what_is_shown import SHOWN
 from tests.evals.bugs_in_what_is_told import TOLD
 
 PAGE = Path(__file__).parents[2] / "docs" / "seeded_bugs.md"
 BEGIN, END = "<!-- bugs -->\n", "<!-- /bugs -->\n"
-BUGS: tuple[SeededBug, ...] = (*SHOWN, *REMEMBERED, *ALLOWED, *APPROVED, *DONE, *TOLD, *SKILLS)
+BUGS: tuple[SeededBug, ...] = (*SHOWN, *REMEMBERED, *ALLOWED, *APPROVED, *DONE, *TOLD, *KEPT, *SKILLS)
 
 
 def table() -> str:
