@@ -9,6 +9,7 @@ from datetime import datetime
 
 from evals.stage import Parts, Wiring
 from graph.skills import without_skills
+from state.events import Event, Queued, Settled
 from state.knowledge import Chunk
 from state.memory import MemoryRecord
 from state.memory_ports import Recalled
@@ -50,6 +51,21 @@ class RemembersNothing:
         """Forgotten at once."""
 
 
+class TellsNothing:
+    """A queue of events that no request hears of."""
+
+    def put(self, event: Event) -> int:
+        """Lost at once."""
+        return 0
+
+    def pending(self, scope: Scope, most: int) -> tuple[Queued, ...]:
+        """None."""
+        return ()
+
+    def settle(self, scope: Scope, settled: Sequence[Settled], decision: int, at: datetime) -> None:
+        """There is nothing to settle."""
+
+
 def _port(name: str, port: object) -> Wiring:
     return lambda parts: replace(parts, ports={**parts.ports, name: port})
 
@@ -81,21 +97,29 @@ def _without_history(parts: Parts) -> Parts:
     return replace(parts, domain=replace(parts.domain, policies=policies))
 
 
-def _without_redundancy(parts: Parts) -> Parts:
-    policies = tuple(
-        policy.model_copy(update={"weights": policy.weights.model_copy(update={"redundancy": 0.0})})
-        for policy in parts.domain.policies
-    )
-    return replace(parts, domain=replace(parts.domain, policies=policies))
+def _weightless(feature: str) -> Wiring:
+    """A feature of utility that weighs nothing."""
+
+    def wire(parts: Parts) -> Parts:
+        policies = tuple(
+            policy.model_copy(update={"weights": policy.weights.model_copy(update={feature: 0.0})})
+            for policy in parts.domain.policies
+        )
+        return replace(parts, domain=replace(parts.domain, policies=policies))
+
+    return wire
 
 
 ABLATIONS: Mapping[str, Wiring] = {
     "dense": _port("index", FindsNothing()),
+    "diversity": _weightless("diversity"),
+    "events": _port("events", TellsNothing()),
     "evidence": _specs(evidence_limit=0, min_citations=0),
     "examples": _without_examples,
     "history": _without_history,
+    "injection_risk": _weightless("injection_risk"),
     "keywords": _port("lexical", FindsNothing()),
     "memory": _port("memory", RemembersNothing()),
-    "redundancy": _without_redundancy,
+    "redundancy": _weightless("redundancy"),
     "skills": _without_skills,
 }
