@@ -25,7 +25,7 @@ def notebook(path: Path) -> Any:
 def test_it_runs_in_a_fresh_kernel(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPEDIENTE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    NotebookClient(notebook(path), timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
+    NotebookClient(notebook(path), timeout=170, resources={"metadata": {"path": str(ROOT)}}).execute()
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
