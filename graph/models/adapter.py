@@ -7,7 +7,7 @@ calls as written.
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import Context
 from typing import Any, Protocol
@@ -31,6 +31,9 @@ CONFIG: RunnableConfig = {"tags": ["nostream"]}
 
 Bound = Runnable[LanguageModelInput, AIMessage]
 """A chat model with its tools."""
+
+WRITTEN_CALLS = "tool_calls"
+"""Where clients of OpenAI's protocol keep the calls as the server sent them, among a message's additional_kwargs."""
 
 # A finish reason as OpenAI's protocol and Anthropic's name it.
 _FINISH: Mapping[str, str] = {
@@ -181,7 +184,14 @@ def _told_name(reported: str, secrets: Sequence[SecretStr]) -> str:
 
 
 def _calls(message: AIMessage) -> tuple[RawCall, ...]:
-    # LangChain keeps the text of a call only where it could not parse it: a parsed one is written again.
+    written = [
+        RawCall(call_id=call_id, name=name or "", arguments=arguments or "")
+        for call_id, name, arguments in _written_calls(message)
+        if isinstance(arguments, str | None)
+    ]
+    if len(written) == len(message.tool_calls) + len(message.invalid_tool_calls):
+        return tuple(written)
+    # The client keeps the text of a call only where it could not parse it: a parsed one is written again.
     parsed = [
         RawCall(call_id=call["id"], name=call["name"], arguments=json.dumps(call["args"], ensure_ascii=False))
         for call in message.tool_calls
@@ -191,6 +201,18 @@ def _calls(message: AIMessage) -> tuple[RawCall, ...]:
         for call in message.invalid_tool_calls
     ]
     return (*parsed, *damaged)
+
+
+def _written_calls(message: AIMessage) -> Iterator[tuple[Any, Any, Any]]:
+    """Id, name and arguments of each call as the server wrote it, where the client kept that: beside the message, or
+    with the responses API among its parts."""
+    for call in message.additional_kwargs.get(WRITTEN_CALLS) or ():
+        match call:
+            case {"function": {"name": name, "arguments": arguments}}:
+                yield call.get("id"), name, arguments
+    for block in message.content:
+        if isinstance(block, dict) and block.get("type") == "function_call":
+            yield block.get("call_id"), block.get("name"), block.get("arguments")
 
 
 def _finish_reason(message: AIMessage) -> str:

@@ -3,11 +3,13 @@
 from typing import Any
 
 import httpx2
+import openai
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.outputs import ChatResult
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from graph.models.adapter import ChatModelAdapter
+from graph.models.adapter import WRITTEN_CALLS, ChatModelAdapter
 from graph.models.bounded import bounded_async_client, bounded_client
 from graph.models.profiles import OPENAI_URL, Profile, profile_of
 from state.request import Message, ReplyForm, Request
@@ -79,6 +81,20 @@ class OpenAIWriting:
                 return {}
 
 
+class _AsWritten(ChatOpenAI):
+    """Keeps calls as the server sent them, as other clients do: LangChain's reading takes the last of a field that
+    stands twice, and an empty object for what is none."""
+
+    def _create_chat_result(
+        self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
+    ) -> ChatResult:
+        result = super()._create_chat_result(response, generation_info)
+        sent = response if isinstance(response, dict) else response.model_dump(warnings=False)
+        for generation, choice in zip(result.generations, sent["choices"], strict=True):
+            generation.message.additional_kwargs[WRITTEN_CALLS] = choice["message"].get("tool_calls")
+        return result
+
+
 def openai_model(
     model: str,
     *,
@@ -94,7 +110,7 @@ def openai_model(
     client, async_client = bounded_client(timeout_s), bounded_async_client(timeout_s)
     client.event_hooks["request"].append(_plain)
     async_client.event_hooks["request"].append(_aplain)
-    chat = ChatOpenAI(
+    chat = _AsWritten(
         model_name=model,
         openai_api_key=key,
         openai_api_base=base_url or OPENAI_URL,

@@ -6,6 +6,7 @@ line that was recorded for another decision kind, or for other instructions, is 
 tool's result names the request that brought it: played again it holds where clock and ids are those of then.
 """
 
+import re
 import threading
 from pathlib import Path
 from typing import Self
@@ -17,6 +18,8 @@ from state.ports import Model
 from state.render import prefix_hash
 from state.request import AttemptOutcome, ModelError, Reply, Request
 from state.value import Value
+
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)  # as JSON writes a character otherwise
 
 
 class RecordingUnusable(ValueError):
@@ -136,9 +139,18 @@ def _shown(reply: Reply) -> Reply:
     """The reply without secrets, which a server may send back: a recording is a file that is passed on. Its proposal
     would be stored without them as well."""
     calls = [
-        call.model_copy(update={"name": masked(call.name), "arguments": masked(call.arguments)}) for call in reply.calls
+        call.model_copy(update={"name": masked(call.name), "arguments": _without_secrets(call.arguments)})
+        for call in reply.calls
     ]
-    return reply.model_copy(update={"text": masked(reply.text), "calls": tuple(calls)})
+    return reply.model_copy(update={"text": _without_secrets(reply.text), "calls": tuple(calls)})
+
+
+def _without_secrets(text: str) -> str:
+    """The text, masked; in plain characters where JSON's escapes hide a secret in it."""
+    found = masked(text)
+    plain = _ESCAPED.sub(lambda sign: chr(int(sign[1], 16)) if sign[1] else sign[2], found)
+    shown = masked(plain)
+    return found if shown == plain else shown.encode(errors="replace").decode()
 
 
 def _unusable(file: Path, reason: str) -> RecordingUnusable:

@@ -1,12 +1,10 @@
 """From a reply to a typed proposal. Finish reason first; nothing half-parsed is ever used (H21)."""
 
-import json
 from collections.abc import Callable, Sequence
 
 from pydantic import JsonValue, ValidationError
 
-from nodes.propose.written import NotWritten, calls_written, without_reasoning
-from state.canonical import canonical_json
+from nodes.propose.written import NotWritten, arguments_written, calls_written, without_reasoning
 from state.checks.depth import not_carried
 from state.request import AttemptOutcome, Mode, RawCall, Reply
 from state.work import MOST_CALLS, PROPOSAL, Act, Decision, Form, Proposal, ToolCall
@@ -91,10 +89,8 @@ def _calls(calls: Sequence[RawCall], decision: Decision, quote: Quoting) -> tupl
 
 def _arguments(call: RawCall) -> dict[str, JsonValue]:
     try:
-        arguments: JsonValue = json.loads(call.arguments or "{}")
-        # What JSON cannot carry is malformed, not a very large number: NaN, Infinity, 1e999, half a character (H18).
-        canonical_json(arguments)
-    except (ValueError, RecursionError):
+        arguments = arguments_written(call.arguments or "{}")
+    except NotWritten:
         raise _no("malformed", "a call's arguments are not JSON") from None
     if not isinstance(arguments, dict):
         raise _no("wrong_schema", "a call's arguments are not an object")

@@ -39,7 +39,7 @@ def calls_written(text: str) -> tuple[RawCall, ...]:
         raise NotWritten("the reply holds no JSON object")
     try:
         found, end = _DECODER.raw_decode(text, start)
-        canonical_json(found)  # half a character, a number too large
+        canonical_json(found)
     except (ValueError, RecursionError):
         raise NotWritten("the reply's JSON is damaged") from None
     if "{" in text[end:]:
@@ -48,6 +48,17 @@ def calls_written(text: str) -> tuple[RawCall, ...]:
     if found.keys() != {CALLS} or not isinstance(calls, list):
         raise NotWritten(f"the reply's object needs the field {CALLS}, a list, and no other")
     return tuple(map(_call, calls))
+
+
+def arguments_written(text: str) -> JsonValue:
+    """The JSON value that a text is, and nothing beside it. Raises NotWritten."""
+    try:
+        found: JsonValue = _DECODER.decode(text)
+        # What JSON cannot carry is damaged, not a very large number: 1e999, half a character (H18).
+        canonical_json(found)
+    except (ValueError, RecursionError):
+        raise NotWritten("the text is no JSON") from None
+    return found
 
 
 def _call(call: JsonValue) -> RawCall:
@@ -67,4 +78,5 @@ def _no_constant(name: str) -> JsonValue:
     raise ValueError(name)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)
+# Not strict: a line break within a text, as many models write it, means itself.
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant, strict=False)

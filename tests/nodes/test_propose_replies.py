@@ -28,6 +28,9 @@ TOO_MANY = reply(*[("c", "refund", {})] * (MOST_CALLS + 1))
         pytest.param(refund(text="hope this helps"), ONE, id="text around a call"),
         pytest.param(refund(text='<think>{"order": "ZZ"}</think>'), ONE, id="thoughts"),
         pytest.param(refund(finish="stop"), ONE, id="finish reason stop"),
+        pytest.param(
+            refund(' {"order": "A\n1"}\n'), act(("call-3-0", "refund", {"order": "A\n1"})), id="a line break within"
+        ),
         pytest.param(reply(("c", "refund", {}), ("c", "refund", {})), TWO, id="doubled ids"),
         pytest.param(reply((None, "refund", {}), ("c2", "refund", {})), TWO, id="a missing id"),
         pytest.param(reply(("call-3-1", "refund", {}), ("call-3-0", "refund", {})), TWO, id="our ids, the other way"),
@@ -103,6 +106,9 @@ QUOTE = {"quote": "turn", "ref": "art-1", "start": 0, "end": 9}
         pytest.param(refund('{"order": "\\ud83d"}'), "malformed", id="half a character in a call"),
         pytest.param(reply(("c1", "search", '{"queries": ["\\ud83d"]}')), "malformed", id="half a character in a form"),
         pytest.param(refund('{"order": "A1",}'), "malformed", id="nearly JSON"),
+        pytest.param(refund('{"order": "A1", "order": "B7"}'), "malformed", id="a field that stands twice"),
+        pytest.param(refund('{"order": {"a": 1, "a": 1}}'), "malformed", id="an inner field that stands twice"),
+        pytest.param(refund("[]"), "wrong_schema", id="an empty list"),
         pytest.param(refund('```json\n{"order": "A1"}\n```'), "malformed", id="a fence around arguments"),
         pytest.param(refund('{"order": "A1"} hope this helps'), "malformed", id="text behind arguments"),
         pytest.param(refund(deep(100_000)), "malformed", id="too deep to read"),

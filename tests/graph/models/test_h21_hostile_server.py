@@ -68,6 +68,10 @@ HOSTILE = {
     "a damaged object around a whole one": (written('{"calls": ' + ROTATE), "malformed"),
     "words": (written(f"I rotated it. {LEAK}"), "malformed"),
     "calls nobody can read": (completion({"tool_calls": [tool_call("rotate_api_key", '{"key_id": ')]}), "malformed"),
+    "a field that stands twice": (
+        completion({"tool_calls": [tool_call("rotate_api_key", '{"key_id": "K-1", "key_id": "K-1007"}')]}),
+        "malformed",
+    ),
     "arguments that are a list": (completion({"tool_calls": [tool_call("escalate", f'["{LEAK}"]')]}), "wrong_schema"),
     "a wrong field": (written(calls(("escalate", {"reason": LEAK, "approved": True}))), "wrong_schema"),
     "a form not offered": (written(calls(("plan", {"goal": 5}))), "wrong_schema"),

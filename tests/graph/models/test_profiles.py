@@ -151,6 +151,13 @@ def test_a_call_of_the_responses_api_is_a_call() -> None:
     assert [(call.name, call.arguments) for call in reply.calls] == [("look_up", '{"loan": "L-1"}')]
 
 
+@pytest.mark.parametrize("arguments", ['{"loan": "L-1", "loan": "L-2"}', '{"loan": ', '{ "loan":"L-1" }', ""])
+def test_a_calls_arguments_come_as_the_responses_api_wrote_them(arguments: str) -> None:
+    with serving(response(CALL, {**CALL, "call_id": "c-2", "arguments": arguments})) as stub:
+        reply = openai_model("small", base_url=stub.url, profile="openai-responses").reply(REQUEST)
+    assert [(call.call_id, call.arguments) for call in reply.calls] == [("c-1", CALL["arguments"]), ("c-2", arguments)]
+
+
 def test_reasoning_tokens_of_chat_completions_are_reported_apart() -> None:
     usage = {"prompt_tokens": 4, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 6}}
     with serving(completion({"content": "hi"}, usage=usage)) as stub:

@@ -66,6 +66,16 @@ def test_a_recording_holds_no_secret_and_half_a_character(tmp_path: Path) -> Non
     assert json.loads(played.calls[0].arguments) == {"order": "[secret] \ud800"}
 
 
+def test_a_secret_behind_escapes_of_json_is_not_recorded(tmp_path: Path) -> None:
+    file = tmp_path / "recording.jsonl"
+    secret = "sk-1234567890abcdef1234"
+    spelt = "".join(f"\\u{ord(sign):04x}" for sign in secret)
+    RecordingModel(FakeModel(refund(f'{{"order": "{spelt}"}}', text=spelt)), file).reply(a_request())
+    played = ReplayModel(file).reply(a_request())
+    assert json.loads(played.calls[0].arguments) == {"order": "[secret]"}
+    assert played.text == "[secret]"
+
+
 def test_a_recording_that_does_not_fit_says_so(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     RecordingModel(FakeModel(said("x")), file).reply(a_request())
