@@ -1,15 +1,20 @@
 """`agent doctor --model NAME`: a live model server asked small questions, so that its profile need not be guessed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+
+from pydantic import JsonValue
 
 from graph.doctor import Check
+from graph.model_fit import Fit
 from graph.models.profiles import PROFILES, Profile
-from nodes.propose.written import NotWritten, calls_written, without_reasoning
-from state.asking import asked
+from nodes.propose.parse import NoProposal, parse
+from state.asking import CORRECTABLE, asked
+from state.checks.schema import validator
 from state.context import RequestSettings
 from state.ports import Model
 from state.request import Message, Mode, ModelError, Reply, Request, ToolSpec
 from state.value import Value
+from state.work import Act, Decision, DecisionKind
 
 Opened = Callable[[Profile], Model]
 """Opens the model under a profile."""
@@ -24,7 +29,8 @@ _TOOL = ToolSpec(
         "additionalProperties": False,
     },
 )
-_PROFILE = "as "
+# The decision whose proposal is asked for: a reply is read as propose reads it in a run.
+_DECISION = Decision(index=0, rule="doctor", kind=DecisionKind.GATHER, toolset="doctor", tools=(_TOOL.name,))
 _SHORT = 8  # tokens: no sentence ends in so few
 _SENTENCE = 32
 _ROOM = 300  # tokens: a model that thinks first needs some
@@ -39,10 +45,11 @@ class Answered(Value):
     told: str
 
 
-def examine_model(opened: Opened, window_tokens: int) -> Iterator[Check]:
-    """Every question in turn, then which profile fits. Where nobody answers, nothing more is asked.
+def examine_model(opened: Opened, window_tokens: int, modes: tuple[Mode, ...] | None = None) -> Iterator[Check]:
+    """Every question in turn, a Fit for each profile at the end. Where nobody answers, nothing more is asked.
 
-    `window_tokens` is how long a request may get by the settings.
+    `window_tokens` is how long a request may get by the settings, `modes` are those of the settings, where they are not
+    each profile's own.
     """
     cautious = PROFILES["compatible"]
     reply = _ask(opened(cautious), _request(_SENTENCE, tools=False))
@@ -57,23 +64,23 @@ def examine_model(opened: Opened, window_tokens: int) -> Iterator[Check]:
     probed: dict[str, Answered] = {}
     for profile in PROFILES.values():
         model = opened(profile)
-        found = {mode: _probed(model, profile, mode, probed) for mode in profile.modes}
+        found = {mode: _probed(model, profile, mode, probed) for mode in modes or profile.modes}
         limit = _probed_limit(model, profile, probed)
         yield _told(profile, found, limit)
 
 
-def fitting(checks: Sequence[Check]) -> Profile | None:
-    """The first profile that fits, in the order in which they promise most."""
-    fits = {check.name.removeprefix(_PROFILE) for check in checks if check.ok and check.name.startswith(_PROFILE)}
-    by_promise = sorted(PROFILES.values(), key=lambda profile: (-len(profile.modes), profile.tool_choice is None))
-    return next((profile for profile in by_promise if profile.name in fits), None)
-
-
-def _told(profile: Profile, found: dict[Mode, Answered], limit: Answered) -> Check:
+def _told(profile: Profile, found: dict[Mode, Answered], limit: Answered) -> Fit:
     answers = {**{str(mode): answer for mode, answer in found.items()}, f"output limit ({profile.output_limit})": limit}
     told = ", ".join(f"{what} {_word(answer)}" for what, answer in answers.items())
     ok = all(answer.ok is not False for answer in answers.values())
-    return Check(name=f"{_PROFILE}{profile.name}", ok=ok, found=told)
+    return Fit(
+        name=f"as {profile.name}",
+        ok=ok,
+        found=told,
+        profile=profile.name,
+        works=tuple(mode for mode, answer in found.items() if answer.ok),
+        limited=limit.ok is not False,
+    )
 
 
 def _word(answer: Answered) -> str:
@@ -152,15 +159,22 @@ def _once(key: str, probed: dict[str, Answered], ask: Callable[[], Answered]) ->
 def _judged(reply: Reply | ModelError, mode: Mode) -> Answered:
     if isinstance(reply, ModelError):
         return Answered(ok=False, told=_why(reply))
-    if mode == "tools":
-        named = [call.name for call in reply.calls]
-        return Answered(ok=named == [_TOOL.name], told=f"called {', '.join(named) or 'nothing'}")
+    # No server promises the form of a plain text, and only a schema binds what stands in a JSON object.
+    unbound = mode in ("text", "json_object")
     try:
-        named = [call.name for call in calls_written(without_reasoning(reply.text))]
-    except NotWritten as error:
-        # No server promises the form of a plain text, and only the schema binds a JSON object's fields.
-        return Answered(ok=None if mode in ("text", "json_object") else False, told=str(error))
-    return Answered(ok=named == [_TOOL.name], told=f"called {', '.join(named) or 'nothing'}")
+        proposal = parse(reply, _DECISION, _as_they_are, mode)
+    except NoProposal as none:
+        up_to_model = unbound and none.outcome.name in CORRECTABLE
+        return Answered(ok=None if up_to_model else False, told=f"{none.outcome.name}: {none.outcome.detail}")
+    if not isinstance(proposal, Act) or [call.tool for call in proposal.calls] != [_TOOL.name]:
+        return Answered(ok=False, told="called something else than the offered tool once")
+    if not validator(_TOOL.parameters).is_valid(proposal.calls[0].arguments):
+        return Answered(ok=None if unbound else False, told="called it with arguments that do not fit its schema")
+    return Answered(ok=True, told=f"called {_TOOL.name}")
+
+
+def _as_they_are(arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return arguments
 
 
 def _ask(model: Model, request: Request) -> Reply | ModelError:

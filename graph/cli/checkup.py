@@ -32,7 +32,8 @@ def model_checkup(screen: Screen, model: str) -> int:
     Raises SettingsError, ModelNotConfigured.
     """
     with screen.waiting("Asking the model server"):
-        from graph.model_probe import examine_model, fitting
+        from graph.model_fit import fitting, next_step
+        from graph.model_probe import examine_model
         from graph.models.registry import open_model
         from graph.settings import Settings
 
@@ -49,16 +50,16 @@ def model_checkup(screen: Screen, model: str) -> int:
                     timeout_s=settings.model_timeout_s,
                 ),
                 settings.window_tokens - settings.reserved_output_tokens,
+                settings.model_modes,
             ),
         )
-    fits = fitting(checks)
-    told = "no profile fits" if fits is None else f"set EXPEDIENTE_OPENAI_PROFILE={fits.name}"
+    fits, told = fitting(checks, settings.openai_base_url), next_step(checks, settings.openai_base_url)
     if not screen.json_wanted:
         screen.out.print(Text(told, style="bold"))
         for quirk in fits.quirks if fits else ():
             screen.out.print(Hanging(one_line(quirk), "- ", indent=2))
     ok = fits is not None and all(check.ok for check in checks if check.name == "window")
-    return _ended(screen, checks, ok, {"profile": None if fits is None else fits.name})
+    return _ended(screen, checks, ok, {"profile": None if fits is None else fits.name, "next": told})
 
 
 def _printed(screen: Screen, checks: "Iterable[Check]") -> "list[Check]":

@@ -100,7 +100,10 @@ def test_the_doctor_says_which_profile_a_server_fits_and_what_fails(same: SamePr
     assert (found["ok"], found["profile"]) == (True, "vllm")
     by_name = {check["name"]: check for check in found["checks"]}
     assert [name for name, check in by_name.items() if name.startswith("as ") and check["ok"]] == ["as vllm"]
-    assert "tools fails (called nothing)" in by_name["as ollama"]["found"]
+    assert (
+        "tools fails (malformed: the reply has text but calls neither a tool nor a form)"
+        in by_name["as ollama"]["found"]
+    )
     assert "unsupported" in by_name["as openai"]["found"]
     assert by_name["usage"]["fix"] == "not reported: cached_tokens"
     assert KEY not in told.out + done.out

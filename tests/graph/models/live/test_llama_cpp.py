@@ -13,7 +13,8 @@ from jsonschema import Draft202012Validator
 from graph.app import open_app
 from graph.inspection.replay import replay
 from graph.inspection.verify import verify
-from graph.model_probe import examine_model, fitting
+from graph.model_fit import fitting
+from graph.model_probe import examine_model
 from graph.models.adapter import ChatModelAdapter
 from graph.models.openai import openai_model
 from graph.settings import Settings
@@ -131,7 +132,7 @@ def test_the_doctor_finds_its_profile(live_url: str) -> None:
         "as ollama": False,
         "as vllm": False,
     }
-    found = fitting(checks)
+    found = fitting(checks, live_url)
     assert found is not None
     assert found.name == "llama.cpp"
 
