@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
+from graph.sendable import Address, HeaderName, HeaderSecret
 from retrieval.embedders import EmbedderName
 from retrieval.ranking import Ranking, RankingUnusable
 from state.request import Mode
@@ -67,8 +68,8 @@ class Settings(BaseSettings):
     previous_secrets: tuple[SecretStr, ...] = ()
     auth_key: SecretStr | None = None
     tool_secrets: dict[str, SecretStr] = {}
-    openai_api_key: SecretStr | None = None
-    openai_base_url: str | None = Field(default=None, pattern=r"^https?://\S+$")
+    openai_api_key: HeaderSecret | None = None
+    openai_base_url: Address | None = None
     openai_model: str | None = Field(default=None, min_length=1)
     openai_profile: str | None = Field(default=None, min_length=1)
     model_timeout_s: float = Field(default=60.0, gt=0, le=3600)
@@ -78,12 +79,12 @@ class Settings(BaseSettings):
     summariser: Literal["extractive", "model"] = "extractive"
     recording: Path | None = None
     model_prices: dict[str, Price] = {}
-    otlp_endpoint: str | None = Field(default=None, pattern=r"^https?://\S+$")
-    otlp_headers: dict[str, SecretStr] = {}
+    otlp_endpoint: Address | None = None
+    otlp_headers: dict[HeaderName, HeaderSecret] = {}
     embedder: EmbedderName = EmbedderName.MINILM
     embedder_model: str | None = Field(default=None, min_length=1)
     embedder_dimension: int | None = Field(default=None, ge=1)
-    chroma_url: str | None = Field(default=None, pattern=r"^https?://[^/\s]+$")
+    chroma_url: Address | None = Field(default=None, pattern=r"^https?://[^/\s]+$")
     window_tokens: int = Field(default=16_384, ge=1_024)
     reserved_output_tokens: int = Field(default=1_024, ge=64)
     temperature: float = Field(default=0.0, ge=0, le=2)

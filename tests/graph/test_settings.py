@@ -57,6 +57,23 @@ def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
         ("DEV_PRINCIPAL", "ana", "EXPEDIENTE_DEV_PRINCIPAL: got 'ana'"),
         ("DOMAIN", "my/domain", "EXPEDIENTE_DOMAIN: got 'my/domain'"),
         ("OPENAI_BASE_URL", "localhost:8080", "EXPEDIENTE_OPENAI_BASE_URL: got 'localhost:8080'"),
+        ("OPENAI_BASE_URL", "http://[::1", "got 'http://[::1'; allowed: an address that begins with http:// or"),
+        ("OPENAI_BASE_URL", "http://host:99999/v1", "ASCII characters alone (invalid port number)"),
+        ("OPENAI_BASE_URL", "http:///v1", "got 'http:///v1'"),
+        ("OPENAI_BASE_URL", "http://host/\x1b[31m", "EXPEDIENTE_OPENAI_BASE_URL: got"),
+        ("OPENAI_BASE_URL", "http://ho\u200bst/v1", "EXPEDIENTE_OPENAI_BASE_URL: got"),
+        ("OTLP_ENDPOINT", "http://[::1", "EXPEDIENTE_OTLP_ENDPOINT: got 'http://[::1'"),
+        ("CHROMA_URL", "http://[::1", "EXPEDIENTE_CHROMA_URL: got 'http://[::1'"),
+        ("CHROMA_URL", "http://host/path", "EXPEDIENTE_CHROMA_URL: got 'http://host/path'"),
+        ("OPENAI_API_KEY", "demo-cred\n", "EXPEDIENTE_OPENAI_API_KEY: got a value that is not shown; allowed: what a"),
+        ("OPENAI_API_KEY", "demo\r\nX-Other: demo-cred", "got a value that is not shown; allowed: what a header can"),
+        ("OPENAI_API_KEY", "demo-cred-ñ", "printable ASCII, with no line break and no space at its ends"),
+        (
+            "OTLP_HEADERS",
+            '{"x-api-key": "demo-cred\\n"}',
+            "EXPEDIENTE_OTLP_HEADERS (x-api-key): got a value that is not",
+        ),
+        ("OTLP_HEADERS", '{"x api": "demo-cred"}', "allowed: a header's name: ASCII letters, digits and hyphens"),
         (
             "SECRET",
             "demo-cred",
@@ -131,6 +148,22 @@ def test_a_misspelt_name_is_refused_since_its_setting_would_not_be_set(
         f"got EXPEDIENTE_{name}, which nothing reads; did you mean EXPEDIENTE_{meant}? "
         "Correct the name in the environment or in .env, or remove it"
     )
+
+
+def test_what_a_header_and_a_client_can_carry_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = {
+        "OPENAI_BASE_URL": "http://u:p@[::1]:8080/v1?x=1",
+        "OPENAI_API_KEY": "user key/+=~1",
+        "OTLP_HEADERS": '{"x-api-key": "", "Authorization": "Basic dXNlcg=="}',
+        "CHROMA_URL": "https://xn--exmple-cua.test:8000",
+    }
+    for name, value in taken.items():
+        monkeypatch.setenv(f"EXPEDIENTE_{name}", value)
+    settings = Settings.load()
+    assert settings.openai_base_url == taken["OPENAI_BASE_URL"]
+    assert settings.openai_api_key is not None
+    assert settings.openai_api_key.get_secret_value() == taken["OPENAI_API_KEY"]
+    assert settings.otlp_headers["Authorization"].get_secret_value() == "Basic dXNlcg=="
 
 
 def test_names_that_others_read_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
