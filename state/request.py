@@ -103,7 +103,7 @@ class Reply(Value):
 
     text: str
     calls: tuple[RawCall, ...] = ()
-    finish_reason: Literal["stop", "tool_calls", "length", "refused", "unknown"]
+    finish_reason: Literal["stop", "tool_calls", "length", "refused", "interrupted", "unknown"]
     usage: Usage = Usage()
     model: str
 

@@ -35,19 +35,21 @@ Bound = Runnable[LanguageModelInput, AIMessage]
 WRITTEN_CALLS = "tool_calls"
 """Where clients of OpenAI's protocol keep the calls as the server sent them, among a message's additional_kwargs."""
 
-# A finish reason as OpenAI's protocol and Anthropic's name it.
+# A finish reason, in small letters, as OpenAI's protocols, Anthropic's and Gemini's name it, and servers that speak the
+# first in words of their own.
 _FINISH: Mapping[str, str] = {
-    "stop": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-    "tool_use": "tool_calls",
-    "length": "length",
-    "max_tokens": "length",
-    "content_filter": "refused",
-    "refusal": "refused",
-    "completed": "stop",
+    name: meant
+    for meant, names in {
+        "stop": ("stop", "end_turn", "stop_sequence", "completed"),
+        "tool_calls": ("tool_calls", "function_call", "tool_use"),
+        "length": ("length", "max_tokens", "model_length", "max_output_tokens"),
+        "refused": ("content_filter", "refusal", "safety", "recitation", "prohibited_content"),
+        "interrupted": (
+            *("error", "abort", "failed", "cancelled", "in_progress", "queued"),
+            *("insufficient_system_resource", "malformed_function_call"),
+        ),
+    }.items()
+    for name in names
 }
 _LONGEST_NAME = 128  # characters of a model's name
 _INCOMPLETE: Mapping[str, str] = {"max_output_tokens": "length", "content_filter": "refused"}
@@ -220,12 +222,14 @@ def _finish_reason(message: AIMessage) -> str:
         return "refused"
     if any(isinstance(block, dict) and block.get("type") == "refusal" for block in message.content):
         return "refused"
+    if any(isinstance(block, dict) and block.get("status") == "incomplete" for block in message.content):
+        return "length"
     metadata = message.response_metadata
     if metadata.get("status") == "incomplete":  # OpenAI's responses API, which has no finish reason
         why = metadata.get("incomplete_details")
         return _INCOMPLETE.get(str(why.get("reason") if isinstance(why, dict) else None), "length")
     reason = metadata.get("finish_reason") or metadata.get("stop_reason") or metadata.get("status")
-    return _FINISH.get(str(reason), "unknown")
+    return _FINISH.get(str(reason).casefold(), "unknown")
 
 
 def _usage(message: AIMessage) -> Usage:
@@ -235,8 +239,10 @@ def _usage(message: AIMessage) -> Usage:
     # LangChain fills a count that the server left out with 0; the raw report beside it tells the two apart.
     raw = message.response_metadata.get("token_usage")
     return Usage(
-        input_tokens=_count(reported["input_tokens"], raw, "prompt_tokens"),
-        output_tokens=_count(reported["output_tokens"], raw, "completion_tokens"),
+        input_tokens=_count(reported["input_tokens"], raw, "prompt_tokens", could_be_none=False),
+        output_tokens=_count(
+            reported["output_tokens"], raw, "completion_tokens", could_be_none=not (message.text or _calls(message))
+        ),
         cached_tokens=_detail(reported.get("input_token_details", {}), "cache_read"),
         reasoning_tokens=_detail(reported.get("output_token_details", {}), "reasoning"),
     )
@@ -247,7 +253,8 @@ def _detail(details: Mapping[str, Any], name: str) -> int | None:
     return next((count for key, count in details.items() if key == name or key.endswith(f"_{name}")), None)
 
 
-def _count(filled: int, raw: JsonValue, name: str) -> int | None:
-    if filled == 0 and isinstance(raw, dict) and raw.get(name) is None:
+def _count(filled: int, raw: JsonValue, name: str, *, could_be_none: bool) -> int | None:
+    """A count, null where it was filled in. Without a raw report that is one of zero where zero cannot be."""
+    if filled == 0 and (raw.get(name) is None if isinstance(raw, dict) else not could_be_none):
         return None
     return filled

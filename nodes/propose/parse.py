@@ -34,6 +34,8 @@ def parse(reply: Reply, decision: Decision, quote: Quoting, mode: Mode) -> Propo
         raise _no("truncated", "the reply was cut at the output limit")
     if reply.finish_reason == "refused":
         raise _no("refused", "the model refused")
+    if reply.finish_reason == "interrupted":
+        raise _no("malformed", "the reply was broken off by the server")
     calls = reply.calls or _written(without_reasoning(reply.text), mode)
     if any(call.name in _FORMS for call in calls):
         if len(calls) > 1:

@@ -15,7 +15,7 @@ from tests.desk import SCOPE
 from tests.fakes import CharCounter, FakeModel, FakeWaiting
 from tests.nodes.parts import Parts, decision
 
-Finish = Literal["stop", "tool_calls", "length", "refused", "unknown"]
+Finish = Literal["stop", "tool_calls", "length", "refused", "interrupted", "unknown"]
 Call = tuple[str | None, str, Any]
 """A call in a reply: id, name, arguments as JSON data, or as the text that the model wrote."""
 

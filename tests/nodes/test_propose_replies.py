@@ -84,6 +84,7 @@ QUOTE = {"quote": "turn", "ref": "art-1", "start": 0, "end": 9}
         pytest.param(refund({"order": "A1"}, finish="length"), "truncated", id="cut, though it looks complete"),
         pytest.param(said(finish="refused"), "refused", id="refused"),
         pytest.param(refund(finish="refused"), "refused", id="refused with a call"),
+        pytest.param(refund({"order": "A1"}, finish="interrupted"), "malformed", id="broken off by the server"),
         pytest.param(said(), "empty_output", id="empty"),
         pytest.param(said(" \n"), "empty_output", id="only space"),
         pytest.param(said("You may refund it."), "malformed", id="only text"),

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from graph.models.adapter import ChatModelAdapter
 from graph.models.openai import openai_model
-from state.request import ModelError, RawCall, Reply, Request, ToolSpec, Usage
+from state.request import ModelError, Reply, Request, ToolSpec, Usage
 from tests.graph.models.rendered import Working
 from tests.graph.models.stub_server import Answer, completion, refusal, serving, tool_call
 
@@ -129,39 +129,6 @@ def test_what_a_reply_says(name: str, ask: Way) -> None:
     with serving(answer) as stub:
         reply = ask(model(stub.url), a_request())
     assert {field: getattr(reply, field) for field in expected} == expected
-
-
-def test_damaged_calls_keep_their_text_beside_whole_ones() -> None:
-    calls = [
-        tool_call("look_up", '{"loan": "L-'),
-        tool_call("look_up", '{"loan": "L-2"}', None),
-        tool_call("open", "{"),
-    ]
-    with serving(completion({"tool_calls": calls}, "tool_calls")) as stub:
-        reply = model(stub.url).reply(a_request())
-    assert {(call.name, call.arguments) for call in reply.calls} == {
-        ("look_up", '{"loan": "L-'),
-        ("look_up", '{"loan": "L-2"}'),
-        ("open", "{"),
-    }
-
-
-WRITTEN = ['{"loan": "L-1", "loan": "L-2"}', "[]", "null", "0", '""', '{ "loan":"L-1" }', '{"loan": "L\n1"}']
-
-
-@BOTH
-@pytest.mark.parametrize("arguments", WRITTEN)
-def test_a_calls_arguments_come_as_the_server_wrote_them(ask: Way, arguments: str) -> None:
-    with serving(completion({"tool_calls": [tool_call("look_up", arguments)]}, "tool_calls")) as stub:
-        reply = ask(model(stub.url), a_request())
-    assert reply.calls == (RawCall(call_id="call_1", name="look_up", arguments=arguments),)
-
-
-def test_calls_that_cannot_be_read_stand_among_the_others_in_order() -> None:
-    calls = [tool_call("first", "{"), tool_call("second", "{}"), tool_call("third", None)]
-    with serving(completion({"tool_calls": calls}, "tool_calls")) as stub:
-        reply = model(stub.url).reply(a_request())
-    assert [(call.name, call.arguments) for call in reply.calls] == [("first", "{"), ("second", "{}"), ("third", "")]
 
 
 ERRORS: dict[str, tuple[Answer, str, str]] = {
