@@ -9,6 +9,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from graph.channels import NEXT_STEP, Channels, StateUnreadable
 from graph.masking import masked
 from graph.result import AnswerShown, DecisionShown, EffectShown, ObservationShown, PendingCall, RunResult
+from state.asking import CORRECTABLE
 from state.checks.quote import unquoted
 from state.context import ContextManifest
 from state.policy import Policy
@@ -214,12 +215,20 @@ def waiting_calls(thread: str, interrupts: Sequence[Interrupt]) -> tuple[tuple[s
         raise StateUnreadable(f"thread {thread}: got pending calls unreadable; {NEXT_STEP}") from None
 
 
+# What an operator can do where a model was told what was wrong and did no better.
+_NEXT_OF_A_REPLY = dict.fromkeys(CORRECTABLE, "`agent doctor --model NAME` says what the server can do") | {
+    "truncated": "raise EXPEDIENTE_RESERVED_OUTPUT_TOKENS, or ask for less"
+}
+
+
 def why_failed(records: Sequence[DecisionRecord]) -> str:
-    """Why a turn brought no answer: what became of its last model call, or that it was cut off."""
+    """Why a turn brought no answer and what to do: what became of its last model call, or that it was cut off."""
     attempts = records[-1].attempts if records else ()
     if records and records[-1].outcome is LapOutcome.MODEL_FAILED and attempts:
         outcome = attempts[-1].outcome
-        return f"{outcome.name}: {outcome.detail}" if outcome.detail else outcome.name
+        told = f"{outcome.name}: {outcome.detail}" if outcome.detail else outcome.name
+        next_step = _NEXT_OF_A_REPLY.get(outcome.name)
+        return told if next_step is None else f"{told}; {next_step}"
     return "the turn was cut off before it ended; ask again on this thread"
 
 

@@ -33,7 +33,7 @@ def parse(reply: Reply, decision: Decision, quote: Quoting, mode: Mode) -> Propo
     if reply.finish_reason == "length":
         raise _no("truncated", "the reply was cut at the output limit")
     if reply.finish_reason == "refused":
-        raise _no("refused", "the model refused")
+        raise _no("refused", "the model refused; ask in other words, or another model")
     if reply.finish_reason == "interrupted":
         raise _no("malformed", "the reply was broken off by the server")
     calls = reply.calls or _written(without_reasoning(reply.text), mode)

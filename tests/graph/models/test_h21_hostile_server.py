@@ -111,6 +111,8 @@ def test_anything_else_is_a_typed_outcome(
     else:
         result = app.ask(QUESTION, as_="ana@acme", thread="t")
     assert (result.status, result.answer, result.effects) == (Status.FAILED, None, ())
+    assert result.error is not None
+    assert "; " in result.error, "what to do next"
     attempts = result.decisions[-1].attempts
     assert attempts[-1].outcome.name == outcome
     assert {attempt.outcome.name for attempt in attempts} == {outcome}
