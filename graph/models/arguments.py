@@ -21,7 +21,8 @@ Schemas = Sequence[dict[str, Any]]
 
 
 class Filled(NamedTuple):
-    """The arguments found; the required ones not found, each with the shown values between which nothing decides.
+    """The arguments found; the required ones not found, each with the shown values between which nothing decides, or
+    with those that its schema allows.
 
     What the user said is not repeated there: the turn stays the only place that holds it. Free texts come first among
     the missing, so that the first sentence that answers us is the first text that was asked for.
@@ -56,7 +57,9 @@ def fill(parameters: dict[str, Any], reading: Reading) -> Filled:
         texted = [texts[name]] if name in texts else []
         found = next((one for one in (said, known, texted, *answered) if len(one) == 1 and one[0] is not None), None)
         if found is None:
-            missing[name] = tuple(map(str, known))
+            missing[name] = tuple(
+                map(str, known or [value for each in schema for value in choices(each) if value is not None])
+            )
         else:
             arguments[name] = found[0]
     return Filled(arguments, dict(sorted(missing.items(), key=lambda one: not is_text(schemas[one[0]]))))

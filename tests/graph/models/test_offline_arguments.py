@@ -75,8 +75,15 @@ def test_what_can_have_one_value_only_has_it(turn: str, says: dict[str, Any]) ->
     "turn", ["Pay 30 USD", "Pay $30", "Pay USD 30", "Pay 30 dollars", "Paga 30 dólares", "Pay 30 £"]
 )
 def test_another_currency_is_asked_about_and_not_replaced(turn: str) -> None:
-    assert acting(turn, paying(enum=["EUR"])) == ("clarify", {"question": "Which currency?", "options": []})
+    assert acting(turn, paying(enum=["EUR"])) == ("clarify", {"question": "Which currency?", "options": ["EUR"]})
     assert acting("EUR", paying(enum=["EUR"]), turn) == ("pay_fee", {"fee": 30, "currency": "EUR"})
+
+
+def test_a_question_offers_the_values_that_are_allowed() -> None:
+    assert acting("Pay 30", paying(enum=["EUR", "USD"])) == (
+        "clarify",
+        {"question": "Which currency?", "options": ["EUR", "USD"]},
+    )
 
 
 def test_one_of_several_currencies_is_what_was_said_or_asked_for() -> None:
@@ -91,7 +98,7 @@ def test_an_optional_currency_that_does_not_fit_is_asked_about_too() -> None:
         "pay_fee", "Pay a fee.", (), writes=True, optional=("currency",), fee=euros, currency={"enum": ["EUR"]}
     )
     assert acting("Pay 30", tool) == ("pay_fee", {"fee": 30})
-    assert acting("Pay 30 USD", tool) == ("clarify", {"question": "Which currency?", "options": []})
+    assert acting("Pay 30 USD", tool) == ("clarify", {"question": "Which currency?", "options": ["EUR"]})
 
 
 def test_an_id_that_answers_our_question_decides_between_two() -> None:
