@@ -62,7 +62,8 @@ def review(
         try:
             found = seen(domain, gateway, server)
             if found.fault is not None:
-                screen.error(f"{server}: {one_line(found.fault)}")
+                words = f"; its standard error ends: {' / '.join(found.said)}" if found.said else ""
+                screen.error(f"{server}: {found.fault}{words}; {found.fix}")
                 raise Exit(FAILED)
             if pin is not None and by is not None and tool is not None:
                 _pin(screen, domain, found, tool, pin, by, despite_signs)
@@ -135,6 +136,10 @@ def _overview(screen: Screen, found: "Sequence[ServerSeen]") -> None:
     for one in found:
         fault = f" {one_line(one.fault)}" if one.fault else ""
         screen.out.print(Text.assemble((one.server, "bold"), (fault, "bold red")))
+        for line in one.said:
+            screen.out.print(Hanging(line, "it said  "))
+        if one.fix:
+            screen.out.print(Hanging(one.fix, "fix      "))
         for tool in one.tools:
             style = "green" if tool.state.value == _READY else "yellow"
             name = one_line(in_full(tool.tool).text[1:-1])

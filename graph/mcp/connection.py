@@ -49,11 +49,13 @@ class Connection:
                     task_status.started(listed)
                     await self._closing.wait()
             except Exception as error:  # noqa: BLE001 - a task group's; what it holds may be anything
-                raise self._fault(error, FaultCode.UNAVAILABLE) from None
+                fault = self._fault(error, FaultCode.UNAVAILABLE)
+                raise ServerFault(fault.code, fault.detail, self._noticed.said()) from None
             finally:
                 self._client = None
         if scope.cancelled_caught:
-            raise ServerFault(self._noticed.code or FaultCode.NOT_ANSWERING, f"within {self._server.timeout_s:g} s")
+            code = self._noticed.code or FaultCode.NOT_ANSWERING
+            raise ServerFault(code, f"within {self._server.timeout_s:g} s", self._noticed.said())
 
     async def close(self) -> None:
         """Let `hold` end."""

@@ -6,11 +6,14 @@ from state.contract import FailureMode
 
 
 class ServerFault(Exception):
-    """A server did not do what it was asked. `detail` is ours too: it is for the operator."""
+    """A server did not do what it was asked. `detail` is ours too: it is for the operator.
 
-    def __init__(self, code: "FaultCode", detail: str = "") -> None:
+    `said` is what its process wrote to its standard error: a server's words, for the operator's own screen alone.
+    """
+
+    def __init__(self, code: "FaultCode", detail: str = "", said: str = "") -> None:
         super().__init__(f"{code.value}: {detail}" if detail else code.value)
-        self.code, self.detail = code, detail
+        self.code, self.detail, self.said = code, detail, said
 
 
 class FaultCode(StrEnum):
@@ -51,7 +54,7 @@ _BEFORE = {
 def before_a_call(fault: ServerFault) -> ServerFault:
     """The fault of opening or listing, where no call was sent: what was lost there is no effect."""
     code = _BEFORE.get(fault.code)
-    return fault if code is None else ServerFault(code, str(fault))
+    return fault if code is None else ServerFault(code, str(fault), fault.said)
 
 
 FAILURES = tuple(

@@ -6,11 +6,12 @@ from enum import StrEnum
 from pathlib import Path
 
 from graph.lock_file import LockUnusable, read_lock
+from graph.masking import masked
 from graph.mcp.contracts import contract_of, refusal
 from graph.mcp.fault import ServerFault
 from graph.mcp.gateway import Gateway, Listing
 from graph.mcp.reviewed import pin, read_definitions
-from state.checks.hidden import hidden_characters
+from state.checks.hidden import hidden_characters, visible
 from state.checks.injection import injection_signs
 from state.checks.known import leaves
 from state.checks.lookalike import deceptive
@@ -21,6 +22,7 @@ from state.mcp import Definition, McpServer, ServerTool
 from state.ports import Clock, Secrets
 from state.value import Value
 
+MOST_SAID_LINES = 6
 VERSION_CHARS = 12  # of a digest: enough to name what was read
 
 
@@ -55,10 +57,13 @@ class ToolSeen(Value):
 
 
 class ServerSeen(Value):
-    """A server as it answers now. `fault` is why it does not."""
+    """A server as it answers now. `fault` is why it does not, `said` the last lines that its process wrote to its
+    standard error, without secrets and hidden characters, and `fix` what to do."""
 
     server: str
     fault: str | None
+    said: tuple[str, ...] = ()
+    fix: str = ""
     tools: tuple[ToolSeen, ...]
 
 
@@ -69,9 +74,9 @@ def seen(domain: Domain, gateway: Gateway, name: str) -> ServerSeen:
         known = ", ".join(one.name for one in domain.servers) or "none"
         raise NotReviewed(f"got the server {name!r:.80}; the domain's servers: {known}; declare it in `servers`")
     try:
-        listing, fault = gateway.listing(name), None
+        listing, failed = gateway.listing(name), None
     except ServerFault as error:
-        listing, fault = None, str(error)
+        listing, failed = None, error
     try:
         before, broken = read_definitions(domain.lock, name), ""
     except LockUnusable as error:
@@ -82,7 +87,10 @@ def seen(domain: Domain, gateway: Gateway, name: str) -> ServerSeen:
         if listed.name not in own:
             why = "the domain has no contract for it"
             tools.append(ToolSeen(tool=listed.name, named=None, state=ToolState.NO_CONTRACT, why=why))
-    return ServerSeen(server=name, fault=fault, tools=tuple(tools))
+    if failed is None:
+        return ServerSeen(server=name, fault=None, tools=tuple(tools))
+    said, fix = _last_lines(failed.said), _next_step(server)
+    return ServerSeen(server=name, fault=str(failed), said=said, fix=fix, tools=tuple(tools))
 
 
 def checked(domain: Domain, secrets: Secrets, clock: Clock) -> Iterator[tuple[str, bool, str, str]]:
@@ -108,9 +116,21 @@ def _standing(found: ServerSeen) -> tuple[bool, str, str]:
         by_state[tool.state].append(tool.tool)
     states = "; ".join(f"{state.value}: {', '.join(names)}" for state, names in by_state.items()) or "no tools"
     if found.fault is not None:
-        return False, f"{found.fault} ({states})", "start it, or correct it in the domain's `servers`"
+        words = f"; its standard error ends: {' / '.join(found.said)}" if found.said else ""
+        return False, f"{found.fault} ({states}){words}", found.fix
     ready = all(tool.named is None or tool.state is ToolState.READY for tool in found.tools)
     return ready, states, "" if ready else f"read what is not ready: `agent mcp review {found.server}`"
+
+
+def _last_lines(said: str) -> tuple[str, ...]:
+    # In this order: a character that nobody sees would hide a secret.
+    lines = [line.strip() for line in masked(visible(said)).splitlines()]
+    return tuple(line for line in lines if line)[-MOST_SAID_LINES:]
+
+
+def _next_step(server: McpServer) -> str:
+    by_itself = "run its command by itself to see why, or correct it in the domain's `servers`"
+    return by_itself if server.command else "start it, or correct its url in the domain's `servers`"
 
 
 def approve(domain: Domain, found: ServerSeen, tool: str, version: str, review: Review, *, despite_signs: bool) -> Path:

@@ -25,6 +25,7 @@ from nodes.execute.isolated import end_process
 MOST_MESSAGE_BYTES = 8_000_000
 _MOST_GARBAGE = 100  # lines that are no message: a server that logs into its own channel is borne with for a while
 _CHUNK_BYTES = 1 << 16
+_MOST_SAID_BYTES = 4_000  # of the end of its standard error
 _GRACE_S = 1.0
 _POLL_S = 0.01
 
@@ -39,6 +40,19 @@ class Noticed:
 
     def __init__(self) -> None:
         self.code: FaultCode | None = None
+        self._said = bytearray()
+        self._cut = False
+
+    def heard(self, chunk: bytes) -> None:
+        """Keep the end of what a process writes to its standard error."""
+        self._said += chunk
+        self._cut = self._cut or len(self._said) > _MOST_SAID_BYTES
+        del self._said[:-_MOST_SAID_BYTES]
+
+    def said(self) -> str:
+        """The end of it in whole lines: what is masked is known by its beginning too."""
+        whole = self._said.partition(b"\n")[2] if self._cut else self._said
+        return whole.decode("utf-8", "replace")
 
     def too_large(self) -> None:
         """Note that more came than is taken."""
@@ -63,7 +77,7 @@ async def stdio(
             process = await anyio.open_process(
                 # Bare: no site packages, no user's files, no variables are read before it becomes the command.
                 [sys.executable, "-I", "-S", launch.__file__, str(os.getpid()), program, *command[1:]],
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 cwd=folder or empty,
                 env={"PATH": os.defpath, **environment},
                 start_new_session=True,
@@ -74,6 +88,15 @@ async def stdio(
         async def reading() -> None:
             async with to_session:
                 await _read(process, to_session, noticed)
+
+        heard = anyio.Event()
+
+        async def hearing() -> None:
+            assert process.stderr is not None
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+                async for chunk in process.stderr:
+                    noticed.heard(chunk)
+            heard.set()
 
         async def writing() -> None:
             assert process.stdin is not None
@@ -86,6 +109,7 @@ async def stdio(
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(reading)
             tasks.start_soon(writing)
+            tasks.start_soon(hearing)
             try:
                 yield from_server, to_server
             finally:
@@ -93,7 +117,7 @@ async def stdio(
                 with anyio.CancelScope(shield=True):
                     from_server.close()
                     to_server.close()
-                    await _ended(process)
+                    await _ended(process, heard)
                 tasks.cancel_scope.cancel()
 
 
@@ -127,7 +151,7 @@ async def _read(
                 return
 
 
-async def _ended(process: Process) -> None:
+async def _ended(process: Process, heard: anyio.Event) -> None:
     """Close a server's input, by which it knows that it is over; after a while end it, with all that it began."""
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         if process.stdin is not None:
@@ -137,5 +161,7 @@ async def _ended(process: Process) -> None:
             await anyio.sleep(_POLL_S)
     # Also where it went by itself: what it began may not have.
     await anyio.to_thread.run_sync(end_process, process.pid)
+    with anyio.move_on_after(_GRACE_S):  # what it wrote last is in the pipe
+        await heard.wait()
     with anyio.move_on_after(_GRACE_S):
         await process.aclose()

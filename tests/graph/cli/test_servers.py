@@ -25,6 +25,9 @@ def load(folder, now):
 """
 
 
+BY_ITSELF = "run its command by itself to see why, or correct it in the domain's `servers`"
+
+
 class Served:
     """The program on a domain whose server behaves so; the lock is the same one for all behaviours."""
 
@@ -73,6 +76,15 @@ def test_a_definition_is_read_pinned_and_blocked_again_when_it_changes(of: Serve
     assert "lookup changed" in of("changes_words", "mcp", "list").out
 
 
+def test_a_server_that_ends_is_told_with_its_last_words_and_what_to_do(of: Served) -> None:
+    listed = of("says_why_and_dies", "mcp", "list").out
+    assert "it said  no till at [31m/var/till, token none" in listed
+    assert BY_ITSELF in " ".join(listed.split())
+    error = one_line_error(of("says_why_and_dies", "mcp", "review", "raw"), 1)
+    assert "starting / no till at [31m/var/till" in error
+    assert error.strip().endswith(BY_ITSELF)
+
+
 def test_what_cannot_be_pinned_says_why(of: Served) -> None:
     how = "lists_twice"
     twice = of(how, "mcp", "review", "raw", "lookup", "--pin", "0" * 12, "--by", "ana@acme")
@@ -85,7 +97,8 @@ def test_what_cannot_be_pinned_says_why(of: Served) -> None:
 @pytest.mark.parametrize(
     ("how", "found", "fix"),
     [
-        ("dies_at_once", "server_unavailable: ", "start it, or correct it in the domain's `servers`"),
+        ("dies_at_once", "server_unavailable: ", BY_ITSELF),
+        ("says_why_and_dies", "its standard error ends: starting / no till at [31m/var/till, token none", BY_ITSELF),
         ("lists_more", "no_contract: drop_all", "read what is not ready: `agent mcp review raw`"),
     ],
 )

@@ -88,6 +88,12 @@ def main() -> None:
     how, lists = sys.argv[1], 0
     if how == "dies_at_once":
         return
+    if how == "says_why_and_dies":
+        sys.stderr.write("starting\nno till at \x1b[31m/var/till, token " + os.environ.get("TILL_TOKEN", "none") + "\n")
+        sys.exit(1)
+    if how == "says_much_and_dies":
+        sys.stderr.write("token-" * 200_000 + "\nthe last line\n")
+        sys.exit(1)
     if how == "says_nothing":
         time.sleep(600)
     for line in sys.stdin:

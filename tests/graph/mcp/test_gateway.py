@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -15,10 +16,13 @@ from pydantic import SecretStr
 
 from graph.mcp.fault import ServerFault
 from graph.mcp.gateway import COOLDOWN_S, RECHECK_S, Gateway
+from graph.mcp.review import seen
 from graph.tool_secrets import SettingsSecrets
 from state.mcp import McpServer
+from tests.desk import Desk
 from tests.fakes import NOW, FakeClock
 from tests.graph.mcp.servers import gateway, raw, raw_servers
+from tests.graph.order_desk import desk_domain
 
 # How a server behaves, and the name of what comes of it.
 WAYS = {
@@ -118,6 +122,34 @@ def test_a_server_is_given_the_credential_it_declares_and_nothing_else_of_ours(m
     shown.pop("LC_CTYPE", None)  # the interpreter's own, where no locale is set
     assert shown == {"PATH": os.defpath, "ORDERS_TOKEN": "orders-credential"}
     gate.close()
+
+
+def fault_of(server: McpServer, secrets: SettingsSecrets | None = None) -> ServerFault:
+    gate = gateway(server, secrets=secrets)
+    try:
+        with pytest.raises(ServerFault) as failed:
+            gate.listing("raw")
+        return failed.value
+    finally:
+        gate.close()
+
+
+def test_the_end_of_a_servers_standard_error_is_kept_in_whole_lines_and_out_of_the_fault_s_own_words() -> None:
+    fault = fault_of(raw("says_much_and_dies"))
+    assert (fault.said, fault.code.value) == ("the last line\n", "server_unavailable")
+    assert "last line" not in f"{fault} {fault.detail}"
+
+
+def test_a_credential_in_a_servers_last_words_is_masked_where_they_are_shown(tmp_path: Path) -> None:
+    secrets = SettingsSecrets({"till": SecretStr("a-long-token-of-the-till")})
+    server = raw("says_why_and_dies", secrets={"TILL_TOKEN": "till"})
+    domain = replace(desk_domain(tmp_path, Desk()), servers=(server,))
+    gate = gateway(server, secrets=secrets)
+    try:
+        found = seen(domain, gate, "raw")
+    finally:
+        gate.close()
+    assert found.said == ("starting", "no till at [31m/var/till, token [secret till]")
 
 
 def test_a_server_without_its_credential_is_not_started(tmp_path: Path) -> None:
