@@ -78,7 +78,9 @@ def make_nodes(settings: Settings, ports: Ports, pause: Callable[[Any], Any]) ->
     window = Window(window_tokens=settings.window_tokens, reserved_output_tokens=settings.reserved_output_tokens)
     request = RequestSettings(max_output_tokens=settings.reserved_output_tokens, temperature=settings.temperature)
     return (
-        make_resolve(clock=ports.clock, ids=ports.ids, artifacts=ports.artifacts, log=ports.log),
+        make_resolve(
+            clock=ports.clock, ids=ports.ids, artifacts=ports.artifacts, log=ports.log, policies=domain.policies
+        ),
         make_plan(table=domain.table, policies=domain.policies, connectors=ports.connectors),
         make_retrieve(
             index=ports.index,

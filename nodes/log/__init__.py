@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nodes.log.handover import handed_over
 from nodes.log.outcome import Lap, judged, searched, tools_searched
 from nodes.log.task import rewritten
 from state.canonical import canonical_json, digest
@@ -82,11 +81,6 @@ def make_log(
         found = Retrieved(key=Snapshot.model_validate_json(texts[new]).key, snapshot_ref=new) if new else None
         tool_queries = tuple(artifacts.put(scope.tenant, query) for query in tools_searched(proposal, outcome))
         task = rewritten(reads.task, lap, outcome, reads.request, queries, found, reads.proposal, tool_queries)
-        interrupted = _interrupted(reads, texts[reads.request.turn_ref])
-        # The turn that ends is the newest earlier one of the next: together they are as many as a request may show.
-        ends = int(interrupted or task.status is not None)
-        shown_turns = effective(policies, reads.request.now).history_turns
-        task = _remembering(task, max(0, shown_turns - ends), scope)
         record = DecisionRecord(
             parent=reads.head,
             tenant=scope.tenant,
@@ -108,16 +102,18 @@ def make_log(
             task_hash="",
             edited=reads.request.edited is not None,
         )
-        if interrupted:
-            # The lap is filed as far as it got; the task goes on with the message that came meanwhile.
-            task = task.model_copy(update={"status": None})
         record = record.model_copy(update={"task_hash": digest(task)})
         record = record.model_copy(update={"seal": seal.sign(under_seal(canonical_json(record)))})
         head = log.append(record)
         events.settle(scope, _told(reads), record.index, reads.request.now)
         cleared: dict[str, Any] = dict.fromkeys(_LAP)
+        if _interrupted(reads, texts[reads.request.turn_ref]):
+            # The record says how the lap ended, whoever asked meanwhile: a lap whose checkpoint was lost is filed
+            # again as it was. The task goes on with the message that came.
+            task = task.model_copy(update={"status": None})
         if task.status is None:
             return Writes(head=head, task=task, **cleared)
+        shown_turns = effective(policies, reads.request.now).history_turns
         earlier = reads.task.turns[-shown_turns:] if shown_turns else ()
         shown = (*log.get_all(scope.tenant, scope.thread, [turn.record for turn in earlier]), record)
         texts = artifacts.get_all(
@@ -125,15 +121,6 @@ def make_log(
         )
         messages = [message for one in shown for message in view(one, texts.__getitem__)]
         return Writes(head=head, task=task, messages=messages, **cleared)
-
-    def _remembering(task: TaskState, turns: int, scope: Scope) -> TaskState:
-        """The task with the earlier turns that a request may show, and what the others left."""
-        shown = task.turns[-turns:] if turns else ()
-        if len(shown) == len(task.turns):
-            return task
-        cut = task.turns[: len(task.turns) - len(shown)]
-        ref = handed_over(artifacts, log, scope, task, cut)
-        return task.model_copy(update={"turns": shown, "handover_ref": ref})
 
     return Node("log", Reads, Writes, run, ports=("artifacts", "decision log", "events", "seal"), domain=("policy",))
 

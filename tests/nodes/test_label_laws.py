@@ -10,11 +10,11 @@ from pydantic import JsonValue
 
 from graph.result_reader import READ_RESULT, ResultReader, pages, readable
 from nodes.execute.project import project
-from nodes.log.handover import left_by
 from nodes.pack.compact import compacted
 from nodes.pack.drafts import Drafts
 from nodes.pack.history import Handovers
 from nodes.pack.trails import Trails
+from nodes.resolve.handover import left_by
 from nodes.validate.echoes import echoes_of
 from nodes.validate.provenance import past_of, rows_of
 from state.checks.known import Row, leaves, still_trusted

@@ -58,16 +58,20 @@ CUT_SHORT: dict[str, tuple[Proposal | None, dict[str, Any], str, str | None]] = 
 def test_a_lap_left_open_is_filed_and_the_task_goes_on_with_the_new_message(
     parts: Parts, proposal: Proposal | None, reads: dict[str, Any], outcome: str, status: str | None
 ) -> None:
+    seen = logged(parts, proposal, **reads)  # and its checkpoint was lost
     wrote = logged(parts, proposal, messages=[NEW], **reads)
     kept = record(parts, wrote)
     assert (kept.outcome, kept.status) == (outcome, status)
     assert (wrote.task.last_outcome, wrote.task.status) == (outcome, None)
-    assert kept.task_hash == digest(wrote.task)
+    assert (wrote.head, len(parts.log.rows)) == (seen.head, 1)
+    assert wrote.task == seen.task.model_copy(update={"status": None})
     # No view of the conversation: it would take the new message's place.
     assert wrote.model_fields_set == {"head", "task", *CLEARED}
 
     parts.ids.new("msg")  # the first message's
-    resolve = make_resolve(clock=parts.clock, ids=parts.ids, artifacts=parts.artifacts, log=parts.log)
+    resolve = make_resolve(
+        clock=parts.clock, ids=parts.ids, artifacts=parts.artifacts, log=parts.log, policies=[parts.policy]
+    )
     after: Any = resolve.run(ResolveReads(messages=[NEW], task=wrote.task, head=wrote.head), SCOPE)
     assert after.request.edited is None
     assert (after.request.turn_index, after.request.message_id) == (2, "msg-2")

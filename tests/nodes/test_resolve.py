@@ -9,10 +9,11 @@ from nodes.resolve import NotOneHumanMessage, Reads, make_resolve
 from state.canonical import digest
 from state.contract import Effect
 from state.node import Node
+from state.policy import Policy
 from state.run import Edited, Scope
 from state.task import KEPT, ActionDone, Constraint, Retrieved, TaskState, TurnDone, UserTurn
 from state.work import DecisionKind, LapOutcome, Status
-from tests.desk import AGENT, LEAD, SCOPE
+from tests.desk import AGENT, LEAD, POLICY, SCOPE
 from tests.fakes import NOW
 from tests.nodes.parts import QUESTION, Parts
 
@@ -23,8 +24,8 @@ ACTION = ActionDone(
 )
 
 
-def node(parts: Parts) -> Node:
-    return make_resolve(clock=parts.clock, ids=parts.ids, artifacts=parts.artifacts, log=parts.log)
+def node(parts: Parts, policy: Policy = POLICY) -> Node:
+    return make_resolve(clock=parts.clock, ids=parts.ids, artifacts=parts.artifacts, log=parts.log, policies=[policy])
 
 
 def resolved(parts: Parts, task: TaskState | None = None, head: str | None = None, **message: Any) -> Any:
@@ -138,11 +139,27 @@ def test_a_task_without_any_record_is_edited(parts: Parts) -> None:
     assert wrote.task.steps == ()
 
 
-def test_earlier_turns_are_bounded(parts: Parts) -> None:
-    turns = tuple(TurnDone(index=n, record=f"r{n}") for n in range(KEPT))
+@pytest.mark.parametrize(("shown", "kept"), [(0, 0), (1, 1), (6, 6), (2 * KEPT, KEPT)])
+def test_the_task_keeps_the_earlier_turns_that_a_request_may_show(parts: Parts, shown: int, kept: int) -> None:
+    turns = tuple(TurnDone(index=n, record=parts.filed(index=n, turn_index=n)) for n in range(KEPT))
     task = parts.task(status=Status.ANSWERED, turns=turns)
     head = parts.filed(task_hash=digest(task))
-    assert resolved(parts, task, head).task.turns == (*turns[1:], TurnDone(index=1, record=head))
+    policy = POLICY.model_copy(update={"history_turns": shown})
+    wrote: Any = node(parts, policy).run(Reads(messages=[HUMAN], task=task, head=head), SCOPE)
+    assert wrote.task.turns == (*turns, TurnDone(index=1, record=head))[KEPT + 1 - kept :]
+
+
+def test_a_task_that_log_left_open_for_a_message_that_came_meanwhile_is_not_edited(parts: Parts) -> None:
+    task = busy(parts, status=Status.ANSWERED)
+    head = parts.filed(task_hash=digest(task), status=Status.ANSWERED)
+    left_open = task.model_copy(update={"status": None})
+    assert resolved(parts, left_open, head, content="Never mind").request.edited is None
+    # Whoever opens it by hand to go on with a turn that is over has edited it, and so has who changes more.
+    assert resolved(parts, left_open, head, id="msg-1").request.edited is Edited.TASK
+    more = left_open.model_copy(update={"denials_in_turn": 0})
+    assert resolved(parts, more, head, content="Never mind").request.edited is Edited.TASK
+    other = task.model_copy(update={"status": Status.PARTIAL})
+    assert resolved(parts, other, head, content="Never mind").request.edited is Edited.TASK
 
 
 def test_identity_and_locale_come_from_the_scope(parts: Parts) -> None:

@@ -1,4 +1,4 @@
-"""log and the handover (C5): a turn that goes out of sight leaves lines in fixed sections, each merged in once."""
+"""resolve and the handover (C5): a turn that goes out of sight leaves lines in fixed sections, each merged in once."""
 
 from typing import Any
 
@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodes.resolve import Reads, make_resolve
+from state.canonical import digest
 from state.contract import Effect
 from state.handover import EFFECTS, LINES, Call, Handover, Said, Settled
 from state.policy import Policy
 from state.task import Rejection, TaskState, TurnDone
 from state.work import Answer, LapOutcome, Status
-from tests.desk import POLICY
-from tests.nodes.filing import CALL, filed, lap
-from tests.nodes.parts import Parts, observation
+from tests.desk import POLICY, SCOPE
+from tests.nodes.parts import QUESTION, Parts, observation
 
 ONE: Policy = POLICY.model_copy(update={"history_turns": 1})
 
@@ -45,11 +46,19 @@ class Said3:
         )
         self.done.append(TurnDone(index=index, record=head))
 
-    def logged(self, policy: Policy, **task: Any) -> TaskState:
-        """The task after one more lap."""
+    def resolved(self, policy: Policy, **task: Any) -> TaskState:
+        """The task at the beginning of one more lap of a turn after these."""
         given = self.parts.task(turns=tuple(self.done), **task)
-        wrote = filed(self.parts, lap(self.parts, CALL, given, head=self.head), policy)
-        return wrote.task
+        head = self.parts.filed(parent=self.head, task_hash=digest(given))
+        parts = self.parts
+        node = make_resolve(
+            clock=parts.clock, ids=parts.ids, artifacts=parts.artifacts, log=parts.log, policies=[policy]
+        )
+        message = {"type": "human", "content": QUESTION, "id": "msg-1"}
+        wrote: Any = node.run(Reads(messages=[message], task=given, head=head), SCOPE)
+        assert wrote.request.edited is None
+        made: TaskState = wrote.task
+        return made
 
 
 @pytest.fixture
@@ -67,7 +76,7 @@ def handover(parts: Parts, task: TaskState) -> Handover:
 
 def test_turns_out_of_sight_leave_what_was_said_done_and_decided(parts: Parts, said: Said3) -> None:
     denied = Rejection(turn=2, decision=4, about="pay", rule="rejected_by_person", reason="r", by="leo@t1")
-    task = said.logged(ONE, rejections=(denied, denied.model_copy(update={"turn": 3})))
+    task = said.resolved(ONE, rejections=(denied, denied.model_copy(update={"turn": 3})))
     assert [done.index for done in task.turns] == [3]
     kept = handover(parts, task)
     assert kept.through == 2
@@ -80,23 +89,23 @@ def test_turns_out_of_sight_leave_what_was_said_done_and_decided(parts: Parts, s
 
 
 def test_while_all_turns_are_shown_there_is_none(parts: Parts, said: Said3) -> None:
-    assert said.logged(POLICY).handover_ref is None
+    assert said.resolved(POLICY).handover_ref is None
 
 
 def test_what_is_newly_cut_is_merged_in_and_nothing_is_told_twice(parts: Parts, said: Said3) -> None:
-    first = said.logged(ONE)
+    first = said.resolved(ONE)
     said.done = [said.done[-1]]
     said.turn(4)
-    second = said.logged(ONE, handover_ref=first.handover_ref)
+    second = said.resolved(ONE, handover_ref=first.handover_ref)
     kept = handover(parts, second)
     assert kept.through == 3
     assert [one.turn for one in kept.intent] == [1, 2, 3]
-    again = said.parts.task(turns=(said.done[-1],), handover_ref=second.handover_ref)
-    assert filed(parts, lap(parts, CALL, again, head=said.head), ONE).task.handover_ref == second.handover_ref
+    said.done = [said.done[-1]]
+    assert said.resolved(ONE, handover_ref=second.handover_ref).handover_ref == second.handover_ref
 
 
 def test_it_holds_no_text_of_its_own(parts: Parts, said: Said3) -> None:
-    ref = said.logged(ONE).handover_ref
+    ref = said.resolved(ONE).handover_ref
     assert ref is not None
     assert not [text for text in ("question", "answer 1") if text in parts.get(ref)]
 

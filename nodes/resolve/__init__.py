@@ -5,9 +5,11 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from nodes.resolve.handover import handed_over
 from state.canonical import digest
 from state.checks.bounding import bounds
 from state.node import Node
+from state.policy import Policy, effective
 from state.ports import Artifacts, Clock, DecisionLog, Ids
 from state.run import Edited, RequestContext, Scope
 from state.task import KEPT, Constraint, TaskState, TurnDone, UserTurn
@@ -34,7 +36,7 @@ class NotOneHumanMessage(ValueError):
     """A run's input is one human message; other roles could speak for the agent or rewrite its past."""
 
 
-def make_resolve(*, clock: Clock, ids: Ids, artifacts: Artifacts, log: DecisionLog) -> Node:
+def make_resolve(*, clock: Clock, ids: Ids, artifacts: Artifacts, log: DecisionLog, policies: Sequence[Policy]) -> Node:
     """The resolve node."""
 
     def run(reads: Reads, scope: Scope) -> Writes:
@@ -42,9 +44,10 @@ def make_resolve(*, clock: Clock, ids: Ids, artifacts: Artifacts, log: DecisionL
         now = clock.now()
         turn_ref = artifacts.put(scope.tenant, text)
         task = reads.task or TaskState()
-        edited = _edited(log, scope, reads.head, task)
+        new_turn = not goes_on(task, message_id, turn_ref)
+        edited = _edited(log, scope, reads.head, task, new_turn)
         messages: list[Any] | None = None
-        if not goes_on(task, message_id, turn_ref):
+        if new_turn:
             index = 1 if task.objective is None else task.objective.index + 1
             turn = UserTurn(index=index, message_id=ids.new("msg"), ref=turn_ref, at=now)
             task = _new_turn(task, turn, text, reads.head)
@@ -52,6 +55,7 @@ def make_resolve(*, clock: Clock, ids: Ids, artifacts: Artifacts, log: DecisionL
             messages = [{"type": "human", "content": text, "id": turn.message_id}]
         elif edited:
             task = task.model_copy(update={"steps": ()})  # they were planned for another state
+        task = _remembering(task, min(KEPT, effective(policies, now).history_turns), scope)
         assert task.objective is not None
         request = RequestContext(
             request_id=ids.new("req"),
@@ -67,7 +71,16 @@ def make_resolve(*, clock: Clock, ids: Ids, artifacts: Artifacts, log: DecisionL
             return Writes(request=request, task=task)
         return Writes(request=request, task=task, messages=messages)
 
-    return Node("resolve", Reads, Writes, run, ports=("clock", "ids", "artifacts", "decision log"))
+    def _remembering(task: TaskState, turns: int, scope: Scope) -> TaskState:
+        """The task with the earlier turns that a request may show, and what the others left."""
+        shown = task.turns[-turns:] if turns else ()
+        if len(shown) == len(task.turns):
+            return task
+        cut = task.turns[: len(task.turns) - len(shown)]
+        ref = handed_over(artifacts, log, scope, task, cut)
+        return task.model_copy(update={"turns": shown, "handover_ref": ref})
+
+    return Node("resolve", Reads, Writes, run, ports=("clock", "ids", "artifacts", "decision log"), domain=("policy",))
 
 
 def goes_on(task: TaskState, message_id: str | None, turn_ref: str) -> bool:
@@ -106,10 +119,15 @@ def human_message(messages: Sequence[Any]) -> tuple[str | None, str]:
     return (identity if isinstance(identity, str) else None), readable
 
 
-def _edited(log: DecisionLog, scope: Scope, head: str | None, task: TaskState) -> bool:
+def _edited(log: DecisionLog, scope: Scope, head: str | None, task: TaskState, new_turn: bool) -> bool:
     if head is None:
         return task != TaskState()  # no record left this task behind
-    return log.get(scope.tenant, scope.thread, head).task_hash != digest(task)
+    left = log.get(scope.tenant, scope.thread, head)
+    if left.task_hash == digest(task):
+        return False
+    # What the record hashed had ended its turn; log left it without an end, for a message that came meanwhile.
+    overtaken = new_turn and task.status is None and left.status is not None
+    return not (overtaken and left.task_hash == digest(task.model_copy(update={"status": left.status})))
 
 
 def _new_turn(task: TaskState, turn: UserTurn, text: str, head: str | None) -> TaskState:
@@ -120,7 +138,7 @@ def _new_turn(task: TaskState, turn: UserTurn, text: str, head: str | None) -> T
     added = (Constraint(turn=turn.index, ref=turn.ref, start=start, end=end) for start, end in bounds(text))
     turns = task.turns
     if task.objective is not None and head is not None:
-        turns = (*turns, TurnDone(index=task.objective.index, record=head))[-KEPT:]
+        turns = (*turns, TurnDone(index=task.objective.index, record=head))
     return TaskState(
         objective=turn,
         constraints=(*task.constraints, *added)[-KEPT:],
