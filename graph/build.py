@@ -19,6 +19,7 @@ from graph.node_threads import NodeThreads
 from graph.progress import answered, begun, tell
 from graph.scope import NotYours
 from graph.stores.artifacts import at_work_on
+from graph.stores.fence import filing_under
 from state.node import Node, SliceError
 from state.run import AgentState, RunContext, RunInput, RunOutput, Scope
 from state.value import Value
@@ -130,7 +131,7 @@ def _wrapped(node: Node, identify: Identify, sealing: Sealing, threads: NodeThre
         scope = identify(config.get("configurable", {}), runtime.context)
         tell(runtime.stream_writer, begun(node.name, channels))
         lap = sealing.found(node, scope, channels)
-        with lease.at_work(), at_work_on(scope.thread):
+        with lease.at_work(), filing_under(lease), at_work_on(scope.thread):
             result = node.run(read_slice(node, sealing.shown(node, lap, channels)), scope)
         writes = written(node, result)
         if (said := answered(scope, channels, writes)) is not None:
@@ -148,7 +149,7 @@ def _wrapped(node: Node, identify: Identify, sealing: Sealing, threads: NodeThre
         tell(runtime.stream_writer, begun(node.name, channels))
         lap = sealing.found(node, scope, channels)
         async with lease.awork():
-            with at_work_on(scope.thread):
+            with filing_under(lease), at_work_on(scope.thread):
                 result = await waiting(read_slice(node, sealing.shown(node, lap, channels)), scope)
         return sealing.after(node, scope, lap, channels, written(node, result))
 

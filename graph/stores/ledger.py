@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, String, bindparam, select, type_coerce, update
 
-from graph.stores.engine import insert_or_ignore
+from graph.stores.fence import FencedInsert
 from graph.stores.filed_effects import FiledEffects
 from graph.stores.schema import Utc, claims
 from state.ports import Claim, Claimed, ClaimRefused, LedgerRow, RecordDamaged, Seal
@@ -36,7 +36,7 @@ class SqlLedger:
     def __init__(self, engine: Engine, seal: Seal) -> None:
         self._engine, self._seal, self._filed = engine, seal, FiledEffects()
         own = claims.c
-        self._claim = insert_or_ignore(engine, claims).on_conflict_do_nothing()
+        self._claim = FencedInsert(engine, claims, (*_SEALED, "seal"))
         # Times as they are written: what is none shows itself in its row, and not in all that are read with it.
         held = select(*(own[name] for name in (*_FIELDS, "state", "result_ref", "seal")), type_coerce(own.at, String()))
         self._one = held.where(own.key == bindparam("key"))
@@ -57,7 +57,8 @@ class SqlLedger:
         State `spent` says that another call, on another branch of the thread, took this step of the plan.
 
         Raises ClaimRefused when the key was claimed for another effect, or a field holds what no engine stores;
-        RecordDamaged where a row of the thread is not as it was written, or is not there.
+        RecordDamaged where a row of the thread is not as it was written, or is not there; LeaseLost where a node claims
+        whose run lost the thread.
         """
         if not all(value.isprintable() for value in claim.model_dump().values() if isinstance(value, str)):
             # A call id may be a model's own words.
@@ -66,7 +67,7 @@ class SqlLedger:
             self._trusted(connection, claim.tenant, claim.thread)
             row = claim.model_dump() | {"state": "open", "at": at, "result_ref": None}
             sealed = self._seal.sign(_under_seal({**row, "at": Utc().process_bind_param(at, connection.dialect)}))
-            if connection.execute(self._claim, row | {"seal": sealed}).rowcount == 1:
+            if self._claim.put(connection, row | {"seal": sealed}):
                 return Claimed(fresh=True, state="open")
             held = connection.execute(self._one, {"key": claim.key}).mappings().first()
         if held is None:  # the other constraint: another call took this step of the plan

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from sqlalchemy import Engine, Row, bindparam, func, literal, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
-from graph.stores.engine import insert_or_ignore
+from graph.stores.fence import FencedInsert
 from graph.stores.schema import records
 from state.canonical import canonical_json, digest
 from state.ports import RecordDamaged, RecordMissing
@@ -27,7 +27,7 @@ class SqlDecisionLog:
         self._engine = engine
         own = records.c
         of_thread = (own.tenant == bindparam("tenant"), own.thread == bindparam("thread"))
-        self._append = insert_or_ignore(engine, records).on_conflict_do_nothing()
+        self._append = FencedInsert(engine, records, ("tenant", "thread", "hash", "parent", "body"))
         self._get = select(own.hash, own.parent, own.body).where(*of_thread, own.hash == bindparam("record"))
         wanted = own.hash.in_(bindparam("wanted", expanding=True))
         self._get_all = select(own.hash, own.parent, own.body).where(*of_thread, wanted)
@@ -57,7 +57,8 @@ class SqlDecisionLog:
     def append(self, record: DecisionRecord) -> str:
         """Store a record and return its hash; the same record again changes nothing.
 
-        Raises RecordMissing when the parent is no stored record of the same tenant and thread.
+        Raises RecordMissing when the parent is no stored record of the same tenant and thread; LeaseLost where a node
+        files it whose run lost the thread.
         """
         if record.parent is not None and not _HASH.fullmatch(record.parent):
             raise _missing(record.thread, record.parent)
@@ -71,7 +72,7 @@ class SqlDecisionLog:
         }
         try:
             with self._engine.connect() as connection:
-                connection.execute(self._append, row)
+                self._append.put(connection, row)
         except IntegrityError:
             raise _missing(record.thread, record.parent or "") from None
         return str(row["hash"])
