@@ -76,19 +76,19 @@ class Memories:
 
     def confirm(self, actor: Principal, memory_id: str, source_ref: str | None = None) -> Remembered:
         """Make a fact of a hypothesis, or renew what is due for review."""
-        record = self._found(actor, memory_id)
+        record = self._standing(actor, memory_id)
         note = self._note(actor, record.subject, record.about, record.text, source_ref)
         return self._written(self._writer.confirm(record, note, *self._now()), record.about)
 
     def correct(self, actor: Principal, memory_id: str, text: str, source_ref: str | None = None) -> Remembered:
         """Replace what a record says; the record stays, and names the new one."""
-        record = self._found(actor, memory_id)
+        record = self._standing(actor, memory_id)
         note = self._note(actor, record.subject, record.about, text, source_ref)
         return self._written(self._writer.correct(record, note, *self._now()), record.about)
 
     def consolidate(self, actor: Principal, memory_ids: Sequence[str], text: str) -> Remembered:
         """One record in place of several of one topic, with the lowest trust and all sources."""
-        records = [self._found(actor, memory_id) for memory_id in memory_ids]
+        records = [self._standing(actor, memory_id) for memory_id in memory_ids]
         if len({(one.subject, one.about) for one in records}) != 1 or len(records) < 2:
             raise MemoryRefused("got records of several topics, or fewer than two; allowed: several of one topic")
         return self._written(self._writer.consolidate(records, text, self._ids.new("key")), records[0].about)
@@ -120,6 +120,16 @@ class Memories:
         raise MemoryUnknown(
             f"got the memory {memory_id!r:.80}, which there is not; `agent memory list` has those there are"
         )
+
+    def _standing(self, actor: Principal, memory_id: str) -> MemoryRecord:
+        """A record that nothing replaced: another one in its place would stand beside what did."""
+        record = self._found(actor, memory_id)
+        if record.superseded_by is not None:
+            raise MemoryRefused(
+                f"got the memory {memory_id!r:.80}, which {record.superseded_by} replaced; allowed: one that stands; "
+                f"name {record.superseded_by}, or the newest in `agent memory list`"
+            )
+        return record
 
     def _keeps(self, actor: Principal) -> bool:
         return not set(self._terms().keeper_roles).isdisjoint(actor.roles)

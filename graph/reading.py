@@ -138,8 +138,15 @@ class Reading:
         )
 
     def effects(self, records: Sequence[DecisionRecord]) -> tuple[EffectShown, ...]:
-        """The ledger's effects that belong to these decisions, oldest first."""
+        """The ledger's effects that belong to these decisions, oldest first. A row whose call ended in an error of the
+        tool's is settled, and nothing was done."""
         shown = {(record.parent, record.proposal_ref) for record in records}
+        failed = {
+            (record.parent, record.proposal_ref, seen.call_id)
+            for record in records
+            for seen in record.observations
+            if seen.outcome == "error"
+        }
         edits = {
             verdict.bound: verdict.edited
             for record in records
@@ -148,7 +155,8 @@ class Reading:
         }
         made = []
         for row in self._ledger.rows(self._scope.tenant, self._scope.thread):
-            if (row.claim.parent, row.claim.proposal_ref) not in shown:
+            at = (row.claim.parent, row.claim.proposal_ref)
+            if at not in shown:
                 continue
             proposal = self.proposal(row.claim.proposal_ref)
             arguments: dict[str, JsonValue] = {}
@@ -163,7 +171,7 @@ class Reading:
                     arguments=arguments,
                     call_id=row.claim.call_id,
                     at=row.at,
-                    state=row.state,
+                    state="failed" if (*at, row.claim.call_id) in failed and row.state == "done" else row.state,
                 )
             )
         return tuple(made)

@@ -72,7 +72,7 @@ class DecisionShown(Value):
 
 
 class EffectShown(Value):
-    """One effect in the world, as the ledger has it."""
+    """One effect in the world, as the ledger has it. `state` is open, unknown, done, or failed: the tool said no."""
 
     tool: str
     arguments: dict[str, JsonValue]

@@ -9,7 +9,8 @@ import pytest
 
 from graph.app import App
 from graph.conversation import Answer
-from state.contract import Rate
+from state.contract import FailureMode, Rate
+from state.tools import ToolError
 from state.work import Status
 from tests.desk import AGENT, LEAD, Desk
 from tests.fakes import NOW, FakeClock
@@ -107,3 +108,15 @@ def test_what_may_have_been_done_in_an_earlier_turn_is_not_done_in_other_words_u
     assert again.status is Status.NEEDS_APPROVAL
     assert "was to do the same was begun before" in again.pending[0].reason
     assert tried == [50]
+
+
+def test_what_a_tool_refused_is_shown_as_failed_and_not_as_done(bounded: Bounded) -> None:
+    def refuses(context: Any, order: str, amount: float) -> dict[str, Any]:
+        raise ToolError("order_closed", "the order is closed")
+
+    bounded.desk.replace("refund", refuses, failures=(FailureMode(code="order_closed"),))
+    app = bounded.opens(("c1", "refund", {"order": "A1", "amount": 50}))
+    app.ask(QUESTION, as_=AGENT.name, thread="T")
+    assert [(effect.tool, effect.state) for effect in app.history("T", as_=AGENT.name).effects] == [
+        ("refund", "failed")
+    ]

@@ -23,6 +23,10 @@ def test_one_tends_ones_own_memories(same: SameProgram) -> None:
     assert added["memory"]["deletion_path"] == f"memory/acme/bea@acme/{first}"
     corrected = same("memory", "correct", first, "--text", "Call me at noon.", *BEA, "--json").json()
     assert (corrected["did"], corrected["memory"]["supersedes"]) == ("superseded", [first])
+    newest = corrected["memory"]["memory_id"]
+    for again in (("correct", first, "--text", "Call me never."), ("confirm", first)):
+        error = one_line_error(same("memory", *again, *BEA), 2)
+        assert f"which {newest} replaced; allowed: one that stands; name {newest}" in error
     told = " ".join(same("memory", "list", *BEA).out.split())
     assert f"replaced by {corrected['memory']['memory_id']}" in told
     assert "Call me after ten, not at [email]." in told
