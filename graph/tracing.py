@@ -5,6 +5,7 @@ error only its kind. What was said is in the record, under its tenant's rights; 
 takes the same spans at its OTLP address.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
 _NAME = "expediente"
+_MODEL_NAME = re.compile(r"[\w.:/@+-]{1,128}")
 
 
 class TracingNotInstalled(ImportError):
@@ -158,7 +160,8 @@ def _told(span: "Span", reply: Reply) -> Reply:
         "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens,
         "gen_ai.usage.reasoning.output_tokens": usage.reasoning_tokens,
     }
-    span.set_attribute("gen_ai.response.model", masked(reply.model))
+    if _MODEL_NAME.fullmatch(reply.model):  # a server may write what it was asked there
+        span.set_attribute("gen_ai.response.model", masked(reply.model))
     span.set_attribute("gen_ai.response.finish_reasons", [reply.finish_reason])
     for name, count in counts.items():
         if count is not None:

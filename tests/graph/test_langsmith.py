@@ -36,7 +36,7 @@ with open_app(Settings.load(home=Path(sys.argv[1]), model="offline")) as app:
         print(done["task"]["status"])
         try:
             ask("t-2", "Who is it?", "PERSON-IN-ERROR@acme")
-        except PermissionError as error:
+        except RuntimeError as error:
             print(error)
     wait_for_all_tracers()
 """

@@ -1,6 +1,7 @@
 """Spans of a run by the GenAI conventions: what they hold, and what they never hold."""
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -18,9 +19,12 @@ from graph.models.adapter import ChatModelAdapter
 from graph.models.inprocess import proposing
 from graph.models.scripted import Scripted
 from graph.settings import Settings
+from graph.tracing import Tracing, TracingNotInstalled
 from state.request import AttemptOutcome, ModelError
 from tests.fakes import FakeClock, FakeModel
 from tests.graph.conftest import NOW, OpenApp
+from tests.graph.models.rendered import Working
+from tests.nodes.proposing import said
 
 QUESTION = "Why is my API key not working?"
 PHRASE = "PHRASE-OF-THE-MODEL-77"
@@ -123,6 +127,25 @@ def test_a_failed_call_says_its_outcome_and_no_words(start: OpenApp) -> None:
     assert dict(call.attributes or {})["error.type"] == "unreachable"
     assert not call.status.is_ok
     assert PHRASE not in " ".join(span.to_json() for span in spans.ended)
+
+
+@pytest.mark.parametrize(
+    ("reported", "told"),
+    [("qwen/qwen3-8b:free", "qwen/qwen3-8b:free"), (f"you asked {QUESTION}", None), ("m" * 129, None), ("a\nb", None)],
+)
+def test_what_a_server_calls_its_model_is_in_a_span_where_it_is_a_name(reported: str, told: str | None) -> None:
+    spans = Spans()
+    model = Tracing(spans.provider).model(FakeModel(said("x").model_copy(update={"model": reported})))
+    model.reply(Working("Hi").request())
+    (call,) = spans.named("chat fake")
+    assert dict(call.attributes or {}).get("gen_ai.response.model") == told
+
+
+def test_an_endpoint_without_the_packages_says_which_to_install(monkeypatch: pytest.MonkeyPatch, home: Any) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
+    settings = Settings.load(home=home, model="offline", otlp_endpoint="http://127.0.0.1:9/v1/traces")
+    with pytest.raises(TracingNotInstalled, match=r"pip install -e '\.\[tracing\]'`, or remove the setting"):
+        open_app(settings, clock=FakeClock(NOW))
 
 
 def test_without_an_endpoint_there_is_no_span(start: OpenApp) -> None:
