@@ -80,6 +80,8 @@ def _acknowledged(ended: Ended, told: Sequence[str]) -> Iterator[Fault]:
 def _sound(ended: Ended) -> Iterator[Fault]:
     for fault in ended.verification.faults:
         yield Fault(kind="not sound", found=f"decision {fault.index}: {fault.what} {fault.how}")
+    if ended.verification.branches != 1:
+        yield Fault(kind="branched", found=f"{ended.verification.branches} branches, and nobody forked the thread")
     for missing in ended.verification.erased:
         yield Fault(kind="artifact missing", found=missing)
 

@@ -83,6 +83,7 @@ def test_a_calm_end_has_no_fault() -> None:
         ({"chain": (), "filed": ()}, "acknowledged and lost"),
         ({"claims": ()}, "effect unclaimed"),
         ({"verification": SOUND.model_copy(update={"erased": ("decision 0: the manifest",)})}, "artifact missing"),
+        ({"verification": SOUND.model_copy(update={"branches": 2})}, "branched"),
         (
             {"verification": SOUND.model_copy(update={"faults": (Fault(record="r", index=0, what="w", how="h"),)})},
             "not sound",
