@@ -14,7 +14,7 @@ from typing_extensions import TypedDict, get_type_hints
 from graph.channels import NEXT_STEP, StateUnreadable, wrong_fields
 from graph.lap_seal import CHANNEL as SEAL
 from graph.lap_seal import Sealing
-from graph.leased import Identify, held_by
+from graph.leased import Identify, held_by, names_checkpoint
 from graph.node_threads import NodeThreads
 from graph.progress import answered, begun, tell
 from graph.scope import NotYours
@@ -36,7 +36,7 @@ def build(
     """Draw the eight nodes on an empty graph: whoever compiles it decides about savers.
 
     `identify` derives the scope from configurable values and context; `admit` raises for input that may not begin
-    a run, and is told whether its thread has no checkpoint yet; `sealing` tells each node whether the lap was edited
+    a run, and is told whether it begins its thread; `sealing` tells each node whether the lap was edited
     from outside; synchronous nodes of asynchronous runs have `threads`.
     """
     named = {node.name: node for node in nodes}
@@ -159,6 +159,7 @@ def _wrapped(node: Node, identify: Identify, sealing: Sealing, threads: NodeThre
 class _LapSlice(TypedDict, total=False):
     messages: list[Any]
     request: dict[str, Any] | None
+    head: str | None
 
 
 class _PackSlice(TypedDict, total=False):
@@ -185,8 +186,13 @@ def _entry(identify: Identify, admit: Admit) -> Callable[[_LapSlice, RunnableCon
         scope = identify(config.get("configurable", {}), get_runtime(RunContext).context)
         if scope.actor.name != scope.principal.name:
             raise NotYours(scope.thread)  # an approver answers what is pending; a new message is the owner's
-        # LangGraph's first step of a thread; one that goes on, or forks from any checkpoint, has a later one.
-        admit(scope, channels.get("messages") or (), config.get("metadata", {}).get("langgraph_step") == 0)
+        # LangGraph's first step of a thread; what goes on has a later one, and so has a fork, which names a checkpoint.
+        # A run that was refused here left one too, of its input alone.
+        named = (
+            names_checkpoint(config.get("configurable", {})) and config.get("metadata", {}).get("langgraph_step") != 0
+        )
+        begins = not (channels.get("head") or channels.get("request") or named)
+        admit(scope, channels.get("messages") or (), begins)
         return "a lap is still open" if channels.get("request") else "new lap"
 
     return entry

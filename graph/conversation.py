@@ -206,7 +206,7 @@ class Conversation:
         config: RunnableConfig = {"configurable": on, "recursion_limit": self.step_limit}
         context = {"principal": scope.actor.name}
         reading = self._reading(scope)
-        run = self.graph.stream(given, config, context=context, stream_mode="updates", durability="sync")
+        run = self.graph.stream(given, config, context=context, stream_mode="updates")
         with listening(on_progress):
             for part in run:
                 filed = part.get("log") if isinstance(part, dict) else None

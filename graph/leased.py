@@ -22,6 +22,9 @@ from state.run import AgentState, RunContext, RunInput, RunOutput, Scope
 Identify = Callable[[Mapping[str, Any], Mapping[str, Any] | None], Scope]
 # Named as LangGraph names what is its own: no saver, tracer or stream of checkpoints tells of it.
 HELD = "__pregel_expediente_lease"
+_NAMED = "__pregel_expediente_named"
+# Its own key for how soon a checkpoint is written: given as a parameter, it warns where there is no saver.
+_DURABILITY = "__pregel_durability"
 # A server begins one run of a thread after the other, so what holds a thread there is over soon, or was killed.
 SERVED_WAIT_S = LEASE_S + 5.0
 
@@ -44,8 +47,17 @@ def held_by(configurable: Mapping[str, Any]) -> Lease:
     return lease
 
 
+def names_checkpoint(configurable: Mapping[str, Any]) -> bool:
+    """Whether whoever began a node's run named the checkpoint that it goes on from: a fork."""
+    return configurable.get(_NAMED) is True
+
+
 class LeasedGraph(CompiledStateGraph[AgentState, RunContext, RunInput, RunOutput]):
-    """The compiled graph. `wait_s` is how long a run waits for another on its thread."""
+    """The compiled graph. `wait_s` is how long a run waits for another on its thread.
+
+    Each checkpoint is written before the next node begins, whatever `durability` is asked for: a run that is killed
+    would else go on from before what its records tell of, and branch them.
+    """
 
     def __init__(self, *, identify: Identify, run_lock: SqlRunLock, wait_s: float = 0.0, **graph: Any) -> None:
         super().__init__(**graph)
@@ -55,13 +67,13 @@ class LeasedGraph(CompiledStateGraph[AgentState, RunContext, RunInput, RunOutput
         """As LangGraph's. Raises BadInput, what `identify` raises, ThreadBusy, LeaseLost."""
         check_resumed(input)
         with self._holding(config, more.get("context")) as held:
-            yield from super().stream(input, held, **more)
+            yield from super().stream(input, held, **_without_durability(more))
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> AsyncIterator[Any]:
         """As LangGraph's. Raises BadInput, what `identify` raises, ThreadBusy, LeaseLost."""
         check_resumed(input)
         async with self._aholding(config, more.get("context")) as held:
-            parts: Any = super().astream(input, held, **more)
+            parts: Any = super().astream(input, held, **_without_durability(more))
             async with aclosing(parts):
                 async for part in parts:
                     yield part
@@ -83,20 +95,20 @@ class LeasedGraph(CompiledStateGraph[AgentState, RunContext, RunInput, RunOutput
         given, configurable = self._given(config)
         scope = self.identify(configurable, context)
         if _passed_on(configurable, scope):
-            yield given
+            yield _on_its_way(given, configurable)
             return
         with self.run_lock.holding(scope.thread, self.wait_s) as lease:
-            yield _with(given, lease)
+            yield _on_its_way(_with(given, lease), configurable)
 
     @asynccontextmanager
     async def _aholding(self, config: RunnableConfig | None, context: Any) -> AsyncIterator[RunnableConfig]:
         given, configurable = self._given(config)
         scope = await asyncio.to_thread(self.identify, configurable, context)
         if _passed_on(configurable, scope):
-            yield given
+            yield _on_its_way(given, configurable)
             return
         async with self.run_lock.aholding(scope.thread, self.wait_s) as lease:
-            yield _with(given, lease)
+            yield _on_its_way(_with(given, lease), configurable)
 
     def _given(self, config: RunnableConfig | None) -> tuple[RunnableConfig, Mapping[str, Any]]:
         """What the caller gave, and the configurable values as the run will have them."""
@@ -125,6 +137,15 @@ def _passed_on(configurable: Mapping[str, Any], scope: Scope) -> bool:
 def _with(config: RunnableConfig, lease: Lease) -> RunnableConfig:
     lease.begun(lease.thread)
     return {**config, "configurable": {**config.get("configurable", {}), HELD: lease}}
+
+
+def _on_its_way(config: RunnableConfig, given: Mapping[str, Any]) -> RunnableConfig:
+    named = given.get("checkpoint_id") is not None
+    return {**config, "configurable": {**config.get("configurable", {}), _DURABILITY: "sync", _NAMED: named}}
+
+
+def _without_durability(more: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in more.items() if name not in ("durability", "checkpoint_during")}
 
 
 def _thread(config: RunnableConfig) -> str | None:

@@ -102,13 +102,13 @@ class Forgets:
 
 def sync(app: App, given: Any) -> None:
     graph: Any = app.graph
-    graph.invoke(given, AT, context=BEA, durability="sync")
+    graph.invoke(given, AT, context=BEA)
 
 
 def through_async(app: App, given: Any) -> None:
     async def run() -> None:
         async with app.asynchronous() as graph:
-            await graph.ainvoke(given, AT, context=BEA, durability="sync")
+            await graph.ainvoke(given, AT, context=BEA)
 
     asyncio.run(run())
 
@@ -170,9 +170,8 @@ def test_a_run_that_used_a_tool_while_its_thread_was_forgotten_leaves_the_effect
 
 
 @on_both_engines
-@pytest.mark.parametrize("durability", ["sync", "exit"])
 def test_what_langgraph_kept_of_a_refused_run_goes_with_the_next_forgetting(
-    start: OpenApp, home: Path, database_url: str | None, durability: str
+    start: OpenApp, home: Path, database_url: str | None
 ) -> None:
     forgets = Forgets("bea@acme")
     app = start(model=Meanwhile(forgets))
@@ -181,7 +180,7 @@ def test_what_langgraph_kept_of_a_refused_run_goes_with_the_next_forgetting(
     forgets.app = app
     for question in (OWN, f"zanzibar again. {SHARED}"):
         with pytest.raises(ThreadForgotten):
-            graph.invoke(asked(question), AT, context=BEA, durability=durability)
+            graph.invoke(asked(question), AT, context=BEA)
     assert app.forgetting.subject("bea@acme").checkpoints
     assert holding("zanzibar", home, database_url) == []
 
