@@ -86,5 +86,7 @@ def _request(body: str) -> Request:
 def _checked(reply: Reply, body: str) -> tuple[str | None, str | None]:
     if reply.finish_reason == "length":
         return None, "summary_too_long"
+    if reply.finish_reason == "refused":
+        return None, "summary_refused"
     fault = summary_fault(reply.text, body)
     return (None, fault) if fault is not None else (reply.text.strip(), None)

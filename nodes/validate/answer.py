@@ -13,8 +13,8 @@ from state.work import Answer, Decision, DecisionKind, Form, Plan
 _CITABLE = (Kind.EVIDENCE, Kind.TOOL, Kind.MEMORY, Kind.TASK_STATE)
 # The values of the policy record are given beside the instructions, but a system of record owns them, as it does facts.
 _OWNED = "value"
-# What was said, what is to be decided and what could be called may be named, but proves nothing.
-_NO_EVIDENCE = ("turn", "answer", "decision", "capability", "tool", "form")
+# What was said, by a model too, what is to be decided and what could be called may be named, but proves nothing.
+_NO_EVIDENCE = ("turn", "answer", "summary", "decision", "capability", "tool", "form")
 
 
 def answer_verdict(

@@ -146,6 +146,7 @@ def test_a_summary_is_asked_for_apart_from_the_task_within_bounds(tmp_path: Path
 UNUSABLE: dict[str, tuple[Answer, str, int]] = {
     "empty": (said(""), "summary_empty", 1),
     "cut off": (said(GOOD, "length"), "summary_too_long", 1),
+    "declined": (said(GOOD, "content_filter"), "summary_refused", 1),
     "overlong": (said(f"{GOOD} " * 40), "summary_too_long", 1),
     "useless": (said("Nothing can be told."), "summary_useless", 1),
     "an id of its own": (said("Every pump was quiet, EVIL-99 among them."), "summary_unfaithful", 1),

@@ -15,6 +15,7 @@ SOURCES = (
     ("f", Trust.SYSTEM, "account://1", "text"),
     ("t", Trust.USER, "turn://1", "text"),
     ("a", Trust.UNTRUSTED, "answer://1", "text"),
+    ("s", Trust.UNTRUSTED, "summary://req-0/step-1", "text"),
     ("x", Trust.POLICY, "tool://lookup", "text"),
     ("v", Trust.POLICY, "value://policy", "text"),
 )
@@ -56,7 +57,7 @@ def refused(rule: str, reason: str) -> Denied:
             id="one source twice",
         ),
         pytest.param(
-            ["turn://1", "answer://1", "tool://lookup"],
+            ["turn://1", "answer://1", "summary://req-0/step-1", "tool://lookup"],
             1,
             refused("citation_missing", "the answer cites 0 sources of evidence and needs 1"),
             id="what was said proves nothing",
