@@ -17,6 +17,11 @@ class Draft(NamedTuple):
     text: str
     block: str
 
+    @property
+    def chars(self) -> int:
+        """The characters that keeping the draft takes."""
+        return len(self.text) + len(self.block)
+
 
 class Drafts:
     """Makes the drafts of one request. What it makes is addressed, not stored: pack stores what the request holds."""

@@ -37,7 +37,7 @@ class History:
         texts = self._artifacts.get_all(scope.tenant, refs) if refs else {}
         for done, record in zip(new, records, strict=True):
             known[done] = made = tuple(drafts.counted(_turn(drafts, done, record, texts)))
-            self._known.keep((scope.tenant, scope.thread, done), made)
+            self._known.keep((scope.tenant, scope.thread, done), made, sum(draft.chars for draft in made))
         return [draft for done in shown for draft in known[done] or ()]
 
 
@@ -107,7 +107,7 @@ class Handovers:
         made = self._known.get((scope.tenant, task.handover_ref))
         if made is None:
             made = tuple(drafts.counted(self._made(drafts, scope, task.handover_ref)))
-            self._known.keep((scope.tenant, task.handover_ref), made)
+            self._known.keep((scope.tenant, task.handover_ref), made, sum(draft.chars for draft in made))
         return [drafts.now_shown(draft) for draft in made]
 
     def _made(self, drafts: Drafts, scope: Scope, ref: str) -> list[Draft]:

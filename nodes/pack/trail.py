@@ -40,6 +40,11 @@ class Trace(NamedTuple):
         """How the call ended; empty where there is no result."""
         return "" if self.seen is None else self.seen.outcome
 
+    @property
+    def chars(self) -> int:
+        """The characters that keeping it takes, its fields beside its drafts not counted."""
+        return sum(draft.chars for draft in self.drafts) + len(self.told)
+
 
 def traces_of(
     drafts: Drafts,

@@ -57,7 +57,7 @@ class Trails:
         made = traces_of(drafts, self._artifacts, self._contracts, scope, records)
         left = [_Left(record.turn_index, record.parent, traces) for record, traces in zip(records, made, strict=True)]
         for name, one in zip(_names(head, records), left, strict=True):
-            self._known.keep((scope.tenant, scope.thread, name), one)
+            self._known.keep((scope.tenant, scope.thread, name), one, sum(trace.chars for trace in one.traces))
         return left
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from nodes.pack.drafts import Drafts
+from nodes.pack.keeping import MOST_CHARS, Keeping
 from nodes.pack.trail import Trace
 from nodes.pack.trails import Trails
 from state.checks.kept import let_go
@@ -61,3 +62,31 @@ def test_what_is_kept_goes_when_something_is_forgotten() -> None:
     let_go()
     traces(trails, turn)
     assert log.read == 2
+
+
+def test_a_turn_of_more_than_is_kept_is_brought_whole() -> None:
+    turn = look(look(Turn(), "A1", memo="x" * MOST_CHARS), "A2")
+    trails, log = opened(turn)
+    assert traces(trails, turn) == traces(opened(turn)[0], turn)
+    look(turn, "A3")
+    assert traces(trails, turn) == traces(opened(turn)[0], turn)
+    assert log.read == 2 + 2  # the new record and the one that was too long to keep
+
+
+def test_what_is_kept_is_bounded_in_characters_over_all_names() -> None:
+    keeping = Keeping[int, str](1_000, most_chars=100)
+    for name in range(20):
+        keeping.keep(name, "made", 30)
+    assert [name for name in range(20) if keeping.get(name)] == [17, 18, 19]
+    keeping.keep(19, "larger than all", 101)
+    assert [name for name in range(20) if keeping.get(name)] == [17, 18]
+    keeping.keep(20, "as large as all", 100)
+    assert [name for name in range(21) if keeping.get(name)] == [20]
+
+
+def test_what_is_kept_under_a_name_again_is_counted_once() -> None:
+    keeping = Keeping[str, str](1_000, most_chars=100)
+    for _ in range(9):
+        keeping.keep("one", "made", 60)
+    keeping.keep("other", "made", 40)
+    assert (keeping.get("one"), keeping.get("other")) == ("made", "made")
