@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from state.checks.secret import holds_secret
 from state.ports import Artifacts
 from state.run import RequestContext, Scope
 from state.summary import Summariser, Summary
@@ -25,7 +26,10 @@ def summed_up(
     if len(body) < LEAST_CHARS:
         return seen
     told = summariser.summarised(seen.artifact_ref, body, scope, request)
-    ref = None if told.text is None else artifacts.put(scope.tenant, masked(told.text))
+    if told.text is not None and holds_secret(told.text, masked):
+        # The result holds none: it was put together, of parts or in other signs, and nothing else it says is believed.
+        told = told.model_copy(update={"text": None, "warning": "summary_secret"})
+    ref = None if told.text is None else artifacts.put(scope.tenant, told.text)
     summary = Summary(
         ref=ref,
         model=told.model,
