@@ -14,6 +14,7 @@ from graph.domain_loading import DomainNotLoaded
 from graph.forgetting.forget import TenantNeeded
 from graph.home_stores import OnlyLooking
 from graph.inspection.finding import NoSuchDecision
+from graph.leased import NoLease
 from graph.lock_file import LockUnusable
 from graph.masking import masked
 from graph.memories import MemoryRefused, MemoryUnknown
@@ -54,6 +55,7 @@ _WRONG_USE = (
     NoSuchDecision,
     NoSuchCheckpoint,
     NotOneHumanMessage,
+    NoLease,
     TenantNeeded,
     UnknownTool,
     UnknownSkill,

@@ -21,11 +21,12 @@ def notebook(path: Path) -> Any:
     return nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]  # nbformat annotates no reader
 
 
+@pytest.mark.timeout(600)  # on a busy machine
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
 def test_it_runs_in_a_fresh_kernel(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPEDIENTE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    NotebookClient(notebook(path), timeout=170, resources={"metadata": {"path": str(ROOT)}}).execute()
+    NotebookClient(notebook(path), timeout=500, resources={"metadata": {"path": str(ROOT)}}).execute()
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=named)

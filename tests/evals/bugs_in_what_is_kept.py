@@ -33,7 +33,7 @@ def _(patch: pytest.MonkeyPatch) -> None:
 @bug("identifiers of users not kept", Caught("key_named_in_a_turn_out_of_sight", Measure.RECALL))
 def _(patch: pytest.MonkeyPatch) -> None:
     """An id that the user typed goes with its turn."""
-    patch.setattr("nodes.log.handover.identifiers", lambda text: ())
+    patch.setattr("nodes.resolve.handover.identifiers", lambda text: ())
 
 
 @bug("refusals not told", Caught("refusal_is_told_to_the_next_decision", Measure.RECALL))

@@ -100,7 +100,7 @@ def test_an_ablation_is_compared_in_pairs_and_written_as_page_json_and_junit(pro
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--ablate", "gates"], "got --ablate gates; allowed: dense, evidence"),
+        (["--ablate", "gates"], "got --ablate gates; allowed: dense, diversity, events, evidence"),
         (["--model", "gpt"], "got --model 'gpt'; allowed: offline, hijacked, openai, replay"),
         (["absent"], "got absent, which holds no case; give a .yaml file, or a folder with some"),
         (["--baseline", "absent.json"], "got absent.json (No such file or directory)"),

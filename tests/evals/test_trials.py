@@ -34,6 +34,7 @@ LEASE_S = 0.5
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
 def test_three_trials(engine: str, library: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     server = request.getfixturevalue("postgres_url") if engine == "postgresql" else None

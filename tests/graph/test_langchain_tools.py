@@ -32,7 +32,7 @@ from tests.graph.conftest import settings
 from tests.graph.order_desk import ENDS, PLANS, desk_domain, message
 
 TEXT = (OutputField(name="text"),)
-QUESTION = "What is the weather in Turin, and does order A1 look fine?"
+QUESTION = "What is the weather in Turin? Note order A1 down."
 Ask = Callable[..., DecisionShown]
 
 
