@@ -6,11 +6,19 @@ from collections.abc import Sequence
 from pydantic import AwareDatetime, Field, JsonValue
 
 from state.canonical import digest
+from state.contract import Effect
 from state.request import Attempt
 from state.tools import Observation
 from state.value import Value
 from state.verdict import Verdict
 from state.work import Decision, LapOutcome, Status
+
+_EFFECTS = tuple(f'"effect":"{effect}"'.encode() for effect in Effect if effect is not Effect.READ)
+
+
+def may_tell_of_effect(body: bytes) -> bool:
+    """Whether a record's canonical JSON may tell of an effect: one that does not need not be read for it."""
+    return any(told in body for told in _EFFECTS)
 
 
 class DecisionRecord(Value):

@@ -10,7 +10,7 @@ from graph.stores.engine import batched
 from graph.stores.records import unchanged, verified
 from graph.stores.schema import records
 from state.contract import Effect
-from state.record import DecisionRecord
+from state.record import DecisionRecord, may_tell_of_effect
 from state.tools import Observation
 from state.verdict import Allowed
 
@@ -19,8 +19,6 @@ Key = tuple[str, bool]
 """An effect's key in the ledger, and whether it was done."""
 
 _REMEMBERED = 64  # threads
-# As a record's canonical JSON has it: those that hold none of them tell of no effect, and need not be read.
-_TOLD = tuple(f'"effect":"{effect}"'.encode() for effect in Effect if effect is not Effect.READ)
 _OF_THREAD = (records.c.tenant == bindparam("tenant"), records.c.thread == bindparam("thread"))
 _NAMES = select(records.c.hash).where(*_OF_THREAD)
 _BODIES = select(records.c.hash, records.c.parent, records.c.body).where(
@@ -62,7 +60,7 @@ class FiledEffects:
         for wanted in batched(sorted(there - names)):
             for row in connection.execute(_BODIES, {**place, "wanted": wanted}):
                 body = unchanged(row, thread)
-                if any(told in body for told in _TOLD):
+                if may_tell_of_effect(body):
                     filed = begun(verified(row, tenant, thread))
                     keys |= {(verdict.bound, seen.outcome in DONE) for verdict, seen in filed}
         with self._lock:

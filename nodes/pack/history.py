@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from nodes.pack.drafts import Draft, Drafts
-from nodes.pack.keeping import Keeping
+from state.checks.keeping import Keeping
 from state.context import Kind, Trust
 from state.contract import Effect
 from state.handover import Handover

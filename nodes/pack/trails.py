@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from nodes.pack.drafts import Drafts
-from nodes.pack.keeping import Keeping
 from nodes.pack.trail import Trace, traces_of
+from state.checks.keeping import Keeping
 from state.contract import ToolContract
 from state.ports import Artifacts, DecisionLog
 from state.record import DecisionRecord

@@ -4,25 +4,20 @@ A lap judges by its newest records. What was written long before them may come b
 thread is read for it, once in a process: a record never changes.
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 
 from nodes.validate.repeats import effects_of
-from state.checks.kept import lets_go
+from state.checks.keeping import Keeping
 from state.checks.known import echo, leaves
-from state.contract import Effect
 from state.labels import Label
 from state.ports import DecisionLog
-from state.record import DecisionRecord
+from state.record import DecisionRecord, may_tell_of_effect
 from state.run import Scope
 from state.verdict import Accepted
 
 _REMEMBERED = 64  # threads
 _AT_ONCE = 500  # records that one statement names
 _MODELS_OWN = (Label.UNTRUSTED, Label.NOWHERE)
-# As a record's canonical JSON has it: those that hold none of them tell of no effect, and need not be read.
-_TOLD = tuple(f'"effect":"{effect}"'.encode() for effect in Effect if effect is not Effect.READ)
 
 
 class Echoes:
@@ -30,33 +25,22 @@ class Echoes:
 
     def __init__(self, log: DecisionLog) -> None:
         self._log = log
-        self._read: OrderedDict[tuple[str, str], tuple[frozenset[str], frozenset[str]]] = OrderedDict()
-        self._lock = threading.Lock()
-        lets_go(self)
-
-    def let_go(self) -> None:
-        """Hold no value any more; they are read again."""
-        with self._lock:
-            self._read.clear()
+        self._read: Keeping[tuple[str, str], tuple[frozenset[str], frozenset[str]]] = Keeping(_REMEMBERED)
 
     def of(self, scope: Scope, read: Callable[[str], str]) -> frozenset[str]:
         """The values. Raises RecordDamaged for a record that was changed."""
         place = (scope.tenant, scope.thread)
         there = frozenset(self._log.names(*place))
-        with self._lock:
-            names, found = self._read.get(place, (frozenset(), frozenset()))
+        names, found = self._read.get(place) or (frozenset(), frozenset())
         if there <= names:
             return found
         unread = sorted(there - names)
         for start in range(0, len(unread), _AT_ONCE):
             bodies = self._log.bodies(*place, unread[start : start + _AT_ONCE])
-            telling = [name for name, body in bodies.items() if any(told in body for told in _TOLD)]
+            telling = [name for name, body in bodies.items() if may_tell_of_effect(body)]
             found = found.union(*(echoes_of(record, read) for record in self._log.get_all(*place, telling)))
-        with self._lock:
-            self._read[place] = (names | there, found)
-            self._read.move_to_end(place)
-            while len(self._read) > _REMEMBERED:
-                self._read.popitem(last=False)
+        names |= there
+        self._read.keep(place, (names, found), sum(map(len, (*names, *found))))
         return found
 
 

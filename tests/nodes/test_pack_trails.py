@@ -3,9 +3,9 @@
 from typing import Any
 
 from nodes.pack.drafts import Drafts
-from nodes.pack.keeping import MOST_CHARS, Keeping
 from nodes.pack.trail import Trace
 from nodes.pack.trails import Trails
+from state.checks.keeping import MOST_CHARS, Keeping
 from state.checks.kept import let_go
 from tests.fakes import NOW, CharCounter
 from tests.nodes.parts import Parts
