@@ -25,6 +25,7 @@ HELD = "__pregel_expediente_lease"
 _NAMED = "__pregel_expediente_named"
 # Its own key for how soon a checkpoint is written: given as a parameter, it warns where there is no saver.
 _DURABILITY = "__pregel_durability"
+_SAVER = "__pregel_checkpointer"  # where the graph has none of its own
 # A server begins one run of a thread after the other, so what holds a thread there is over soon, or was killed.
 SERVED_WAIT_S = LEASE_S + 5.0
 
@@ -95,24 +96,30 @@ class LeasedGraph(CompiledStateGraph[AgentState, RunContext, RunInput, RunOutput
         given, configurable = self._given(config)
         scope = self.identify(configurable, context)
         if _passed_on(configurable, scope):
-            yield _on_its_way(given, configurable)
+            yield self._on_its_way(given, configurable)
             return
         with self.run_lock.holding(scope.thread, self.wait_s) as lease:
-            yield _on_its_way(_with(given, lease), configurable)
+            yield self._on_its_way(_with(given, lease), configurable)
 
     @asynccontextmanager
     async def _aholding(self, config: RunnableConfig | None, context: Any) -> AsyncIterator[RunnableConfig]:
         given, configurable = self._given(config)
         scope = await asyncio.to_thread(self.identify, configurable, context)
         if _passed_on(configurable, scope):
-            yield _on_its_way(given, configurable)
+            yield self._on_its_way(given, configurable)
             return
         async with self.run_lock.aholding(scope.thread, self.wait_s) as lease:
-            yield _on_its_way(_with(given, lease), configurable)
+            yield self._on_its_way(_with(given, lease), configurable)
 
     def _given(self, config: RunnableConfig | None) -> tuple[RunnableConfig, Mapping[str, Any]]:
         """What the caller gave, and the configurable values as the run will have them."""
         return config or {}, ensure_config(merge_configs(self.config, config)).get("configurable", {})
+
+    def _on_its_way(self, config: RunnableConfig, given: Mapping[str, Any]) -> RunnableConfig:
+        """With a saver each checkpoint is waited for; without one there is nothing that LangGraph could wait for."""
+        waits = {_DURABILITY: "sync"} if self.checkpointer or _SAVER in given else {}
+        named = given.get("checkpoint_id") is not None
+        return {**config, "configurable": {**config.get("configurable", {}), **waits, _NAMED: named}}
 
 
 class LeasedStateGraph(StateGraph[AgentState, RunContext, RunInput, RunOutput]):
@@ -137,11 +144,6 @@ def _passed_on(configurable: Mapping[str, Any], scope: Scope) -> bool:
 def _with(config: RunnableConfig, lease: Lease) -> RunnableConfig:
     lease.begun(lease.thread)
     return {**config, "configurable": {**config.get("configurable", {}), HELD: lease}}
-
-
-def _on_its_way(config: RunnableConfig, given: Mapping[str, Any]) -> RunnableConfig:
-    named = given.get("checkpoint_id") is not None
-    return {**config, "configurable": {**config.get("configurable", {}), _DURABILITY: "sync", _NAMED: named}}
 
 
 def _without_durability(more: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import logging
 from dataclasses import dataclass
 from typing import Annotated
 
-from typer import Argument, Option, Typer
+from typer import Argument, Context, Option, Typer
 
 from graph.cli.plugins import AgentCommands
 
@@ -38,11 +38,15 @@ CallIds = Annotated[list[str] | None, Option(metavar="CALL_ID", help="May be giv
 
 @agent.callback()
 def before(
+    context: Context,
     debug: Annotated[bool, Option("--debug", help="Show tracebacks, of tools too; may also stand last.")] = False,
 ) -> None:
     options.debug = debug
     if debug:
         # What nodes and stores tell whoever mends them, such as where a tool failed; masked like every log line.
-        logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s", force=True)
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+        logging.root.addHandler(handler)
+        context.call_on_close(lambda: logging.root.removeHandler(handler))
         for room in ("nodes", "graph", "retrieval"):
             logging.getLogger(room).setLevel(logging.INFO)

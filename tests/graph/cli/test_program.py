@@ -1,5 +1,6 @@
 """The program around its commands: start-up, other packages' commands, a reader that leaves, a bug."""
 
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -112,3 +113,9 @@ def test_a_bug_is_one_line_that_says_how_to_see_more(
     found = agent("doctor", "--json", **variables)
     assert found.code == 1
     assert [check["name"] for check in found.json()["checks"] if not check["ok"]] == ["domain"]
+
+
+def test_debug_leaves_no_handler_behind_for_whoever_runs_the_commands_next(same: SameProgram, tmp_path: Path) -> None:
+    before = list(logging.root.handlers)
+    same.elsewhere(tmp_path / "another")("--debug", "ask", "hi", "--as", "ana@acme")
+    assert logging.root.handlers == before
