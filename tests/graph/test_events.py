@@ -119,7 +119,7 @@ def dies(at: str, home: Path, database_url: str | None) -> None:
         SqlEventQueue.settle = killed  # type: ignore[method-assign]  # as above: the record is filed by then
     app.identity.owner(app.identity.principal(AGENT.name), "T")
     given: Any = {"messages": [{"type": "human", "content": "Good morning"}]}
-    app._run_lock._lease_s = 0.1  # else the lease outlives who held it
+    app._run_lock._lease_s = 0.1  # it outlives who is killed
     app.graph.invoke(given, ON, context=AS_AGENT, durability="sync")
 
 
@@ -142,6 +142,8 @@ def test_a_killed_run_loses_no_event_and_tells_none_twice(
     child.join(60)
     assert child.exitcode == -signal.SIGKILL
     with desk_app(tmp_path, (ENDS,) * 3, database_url) as app:
+        with app._run_lock.holding("T", wait_s=10):  # until the lease of what was killed is over
+            pass
         assert [one.decision for one in app.events("T", as_=AGENT.name)] == [None]
         if then == "goes on":
             app.graph.invoke(None, ON, context=AS_AGENT)

@@ -103,7 +103,7 @@ def dies(at: int, kind: str, home: Path, database_url: str | None) -> None:
     app = order_desk(home, desk(kind, home / "done", dying), LINES, FakeClock(NOW), database_url)
     app.identity.owner(app.identity.principal(AGENT.name), "T")
     given: Any = {"messages": [{"type": "human", "content": "Refund A1, 100"}]}
-    app._run_lock._lease_s = 0.1  # else the lease outlives who held it
+    app._run_lock._lease_s = 0.1  # it outlives who is killed
     laps = 0
     for update in app.graph.stream(given, ON, context=AS_AGENT, stream_mode="updates", durability="sync"):
         laps += "validate" in update
@@ -115,6 +115,8 @@ def dies(at: int, kind: str, home: Path, database_url: str | None) -> None:
 def gone_on(kind: str, home: Path, database_url: str | None) -> App:
     """Another process's app on the same home, gone on with until the turn is over."""
     app = order_desk(home, desk(kind, home / "done"), (ENDS, ENDS), FakeClock(NOW), database_url)
+    with app._run_lock.holding("T", wait_s=10):  # until the lease of what was killed is over
+        pass
     app.graph.invoke(None, ON, context=AS_AGENT)
     return app
 
