@@ -111,7 +111,7 @@ def staged(
     Raises StageWrong for a case that names what the domain has not, and what the parts raise at opening.
     """
     settings = Settings.load(
-        home=home, domain=domain, database_url=None, secret=f"{seed:032d}{case.name}", previous_secrets=()
+        home=home, domain=domain, database_url=None, secret=f"a stage of seed {seed:032d}", previous_secrets=()
     )
     clock, watch = FixedClock(case.clock), Watch()
     settings.make_home()

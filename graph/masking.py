@@ -69,23 +69,29 @@ class Known:
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
-        self._found: re.Pattern[str] | None = None
-        self._lock = threading.Lock()
+        self._found: re.Pattern[str] | None = None  # made when a text is to be masked: of many values it is dear
+        self._lock = threading.RLock()  # a signal may log amid a log
 
     def add(self, name: str, value: str) -> None:
         """Mask this value from now on, however it is spelt."""
+        spelt = {each: name for each in spellings(value) if len(each) >= MIN_VALUE_CHARS}
         with self._lock:
-            for spelt in spellings(value):
-                if len(spelt) >= MIN_VALUE_CHARS:
-                    self._names[spelt] = name
-            # The longest first: a value may begin with another one.
-            values = sorted(self._names, key=lambda each: (-len(each), each))
-            self._found = re.compile("|".join(map(re.escape, values))) if values else None
+            if not spelt.items() <= self._names.items():
+                self._names.update(spelt)
+                self._found = None
 
     def masked(self, text: str) -> str:
         """The text with `[secret NAME]` where a value stood."""
-        found = self._found
+        found = self._found or self._pattern()
         return text if found is None else found.sub(lambda hit: f"[secret {self._names[hit[0]]}]", text)
+
+    def _pattern(self) -> re.Pattern[str] | None:
+        with self._lock:
+            if self._found is None and self._names:
+                # The longest first: a value may begin with another one.
+                values = sorted(self._names, key=lambda each: (-len(each), each))
+                self._found = re.compile("|".join(map(re.escape, values)))
+            return self._found
 
 
 # Of the process, as its environment is: a log line does not say which app it comes from.

@@ -15,9 +15,10 @@ from urllib.parse import quote_plus
 import pytest
 from pydantic import SecretStr
 
+from graph import masking
 from graph.doctor import _checked
 from graph.domain_loading import _broken
-from graph.masking import install, known, learn, masked
+from graph.masking import install, learn, masked
 from graph.models.failures import failure
 from graph.stores.unavailable import StoreUnavailable
 from graph.stores.url import database_url, spelt
@@ -28,7 +29,7 @@ CORPUS = Path(__file__).resolve().parents[2] / "domain" / "corpus"
 
 @pytest.fixture(autouse=True)
 def knows() -> None:
-    known.add("billing_api", VALUE)
+    masking.known.add("billing_api", VALUE)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ SPELT: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("name", ODD)
 def test_a_known_value_is_masked_however_it_is_spelt(name: str, how: str) -> None:
     value = ODD[name]
-    known.add(name, value)
+    masking.known.add(name, value)
     spelt = SPELT[how](value)
     shown = masked(f"<{spelt}>")
     assert f"[secret {name}]" in shown
