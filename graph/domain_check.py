@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from graph.mcp.contracts import collisions
 from graph.result_reader import READ_RESULT, RESULT, is_offered
-from state.contract import Rate
+from state.contract import Rate, ToolContract
 from state.domain import Domain
 from state.skill import SKILL_TOOLS
 from state.tools import Tool
@@ -96,7 +96,7 @@ def _tools(domain: Domain) -> Iterator[str]:
         beside = [name for names in fields.values() for name in names if name is not None]
         yield from _unknown(f"tool {contract.name}", "field", beside, fields)
         for rate in contract.rates:
-            yield from _rated(contract.name, rate, domain)
+            yield from _rated(contract, rate, domain)
         yield from _unknown(f"tool {contract.name}", "argument", [one.parameter for one in contract.limits], parameters)
         for limit in contract.limits:
             for policy in domain.policies:
@@ -104,13 +104,27 @@ def _tools(domain: Domain) -> Iterator[str]:
                     yield f"tool {contract.name} needs {limit.policy_key}, which policy {policy.version} lacks"
 
 
-def _rated(name: str, rate: Rate, domain: Domain) -> Iterator[str]:
+def _rated(contract: ToolContract, rate: Rate, domain: Domain) -> Iterator[str]:
+    name = contract.name
+    if rate.parameter is not None and not _always_a_number(contract, rate.parameter):
+        yield (
+            f"tool {name} has a rate of the amounts of {rate.parameter!r}, which is not always a number; make it an "
+            "integer or a number that is required or has a default"
+        )
     for policy in domain.policies:
         value = policy.values.get(rate.policy_key)
         if isinstance(value, bool) or not isinstance(value, int | float):
             yield f"tool {name} needs the number {rate.policy_key}, which policy {policy.version} lacks"
     if (rate.window_s is None) != (rate.per in ("decision", "turn")):
         yield f"tool {name}: a rate per {rate.per} {'needs' if rate.window_s is None else 'has no'} window_s"
+
+
+def _always_a_number(contract: ToolContract, parameter: str) -> bool:
+    properties, required = contract.parameters.get("properties"), contract.parameters.get("required")
+    schema = properties.get(parameter) if isinstance(properties, dict) else None
+    if not isinstance(schema, dict) or schema.get("type") not in ("integer", "number"):
+        return False
+    return "default" in schema or (isinstance(required, list) and parameter in required)
 
 
 def _unknown(where: str, kind: str, named: Iterable[str], known: Container[str]) -> Iterator[str]:

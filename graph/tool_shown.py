@@ -55,7 +55,8 @@ def shown(contract: ToolContract, policy: Policy, domain: Domain) -> ToolShown:
 
 def _rate(rate: Rate) -> str:
     within = "" if rate.window_s is None else f" in {rate.window_s:,} s"
-    return f"{rate.counts} per {rate.per}{within}"
+    counted = rate.counts if rate.parameter is None else f"of {rate.parameter} in all"
+    return f"{counted} per {rate.per}{within}"
 
 
 def terms_of(told: ToolShown) -> list[tuple[str, list[str]]]:

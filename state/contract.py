@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from state.canonical import digest
 from state.checks.hidden import unseen
@@ -31,16 +31,28 @@ class Limit(Value):
 
 
 class Rate(Value):
-    """A bound on how often a tool is called, or on what its calls cost together: a value of the policy record.
+    """A bound on how often a tool is called, or on what its calls come to together: a value of the policy record.
 
     `per` says over what is counted: a decision, a turn of the conversation, or everything that an actor or a tenant
-    did within `window_s` seconds, on all threads.
+    did within `window_s` seconds, on all threads. `counts` says what: calls, what they cost, or the values of the
+    argument `parameter`, by their size. A call counts once, whatever its retries, and also where it failed: what was
+    sent cannot be taken back.
     """
 
     policy_key: str
     per: Literal["decision", "turn", "actor", "tenant"]
     window_s: int | None = Field(default=None, gt=0)
-    counts: Literal["calls", "cost"] = "calls"
+    counts: Literal["calls", "cost", "amount"] = "calls"
+    parameter: str | None = Field(default=None, exclude_if=lambda parameter: parameter is None)
+
+    @model_validator(mode="after")
+    def _of_a_parameter(self) -> Self:
+        if (self.counts == "amount") != (self.parameter is not None):
+            raise ValueError(
+                f"got counts={self.counts!r} with parameter={self.parameter!r}; a rate of amounts names the parameter "
+                "whose values it adds up, and no other rate has one"
+            )
+        return self
 
 
 # What the engine itself writes into every result, as trusted: a tool's field of such a name would pass for ours.

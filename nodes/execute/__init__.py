@@ -144,7 +144,8 @@ def make_execute(
             return Ran("error", "secret_missing")
         if step.tool.contract.rates:
             now = clock.now()
-            taken = bounds(step.tool.contract, step.scope, step.request, effective(policies, now), now)
+            policy = effective(policies, now)
+            taken = bounds(step.tool.contract, step.arguments, step.scope, step.request, policy, now)
             if quotas.take(step.key, taken, now) is not None:
                 return Ran("error", "rate_exceeded")
         return None

@@ -137,7 +137,8 @@ def _tried(tool: Tool, context: ToolContext, arguments: Mapping[str, JsonValue],
         return Ran(undecided, f"tool_failed:{masked(kind) if _KIND.fullmatch(kind) else 'Exception'}")
     warnings = result.warnings if isinstance(result, Warned) else ()
     try:
-        return _read(contract, _plain(result), masked)._replace(warnings=warnings)
+        ran = _read(contract, _plain(result), masked)
+        return ran._replace(warnings=(*warnings, *ran.projected.warnings))
     except NotText:
         return Ran(undecided, "result_not_text")
     except Exception as error:  # noqa: BLE001 - a result's own methods may raise anything: it cannot be read

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from pydantic import JsonValue
 
@@ -77,7 +78,7 @@ class Lap:
             owns=dict(self.resources),
             holds=dict(self.preconditions),
             masked=self.masked,
-            over=exceeded(self.quotas, contract, earlier, self.scope, self.request, self.policy, now),
+            over=self._over(contract, arguments, earlier, now),
             opened=self.opened,
             read=self.read,
             earlier=earlier,
@@ -104,6 +105,7 @@ class Lap:
             arguments=arguments,
             digest=arguments_digest(case.call.tool, arguments),
             bound=bound,
+            over=self._over(case.contract, arguments, case.earlier, case.now),
             repeats=found._replace(settled=settled),
             typed=frozenset(name for name in arguments if not left(case, name, arguments)),
         )
@@ -122,6 +124,12 @@ class Lap:
     def _bound(self, call: ToolCall, contract: ToolContract, arguments: dict[str, JsonValue]) -> str:
         parent, version = self.request.parent, self.policy.version
         return call_digest(self.scope, parent, call.call_id, arguments, contract, version)
+
+    def _over(
+        self, contract: ToolContract, arguments: Mapping[str, JsonValue], earlier: Sequence[ToolCall], now: datetime
+    ) -> tuple[str, ...]:
+        before = [unquoted(one.arguments, self.body) for one in earlier if contract.rates and one.tool == contract.name]
+        return exceeded(self.quotas, contract, [*before, arguments], self.scope, self.request, self.policy, now)
 
     def _repeats(
         self, contract: ToolContract, arguments: Mapping[str, JsonValue], earlier: Sequence[ToolCall], bound: str

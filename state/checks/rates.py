@@ -1,5 +1,7 @@
 """The bounds that a call counts against: rates of its contract, with the values of the policy in force (X8)."""
 
+import math
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from pydantic import JsonValue
@@ -10,13 +12,20 @@ from state.policy import Policy
 from state.ports import Bound
 from state.run import RequestContext, Scope
 
+_MOST = 2**53  # of a whole number that the store's sums hold
+
 
 class RateMissing(RuntimeError):
     """The policy record has no number for a rate that a contract names."""
 
 
 def bounds(
-    contract: ToolContract, scope: Scope, request: RequestContext, policy: Policy, now: datetime
+    contract: ToolContract,
+    arguments: Mapping[str, JsonValue],
+    scope: Scope,
+    request: RequestContext,
+    policy: Policy,
+    now: datetime,
 ) -> tuple[Bound, ...]:
     """One bound per rate of the contract, its window up to now: a call may have waited for long. Raises RateMissing:
     without its number a rate would bound nothing.
@@ -34,7 +43,7 @@ def bounds(
                 name=_name(contract.name, rate, _over(rate, scope, request)),
                 policy_key=rate.policy_key,
                 most=most,
-                amount=contract.cost if rate.counts == "cost" else 1,
+                amount=_amount(rate, contract, arguments),
                 since=None if rate.window_s is None else now - timedelta(seconds=rate.window_s),
             )
         )
@@ -43,7 +52,22 @@ def bounds(
 
 def _name(tool: str, rate: Rate, over: list[JsonValue]) -> str:
     """JSON, so that no name of a tenant, a person or a thread reads as two others."""
-    return canonical_json([rate.per, rate.counts, rate.window_s, tool, rate.policy_key, *over]).decode()
+    counted: list[JsonValue] = [rate.counts] if rate.parameter is None else [rate.counts, rate.parameter]
+    return canonical_json([rate.per, *counted, rate.window_s, tool, rate.policy_key, *over]).decode()
+
+
+def _amount(rate: Rate, contract: ToolContract, arguments: Mapping[str, JsonValue]) -> float:
+    match rate.counts:
+        case "calls":
+            return 1
+        case "cost":
+            return contract.cost
+        case "amount":
+            value = contract.with_defaults(arguments).get(rate.parameter or "")
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return math.inf  # what is no number has no bound below which it stays
+            # By its size: a sum that may fall would let what is taken twice be given back once.
+            return math.inf if isinstance(value, int) and abs(value) > _MOST else abs(value)
 
 
 def _over(rate: Rate, scope: Scope, request: RequestContext) -> list[JsonValue]:

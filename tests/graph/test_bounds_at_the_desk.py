@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 
 from graph.app import App
 from graph.conversation import Answer
@@ -31,7 +32,9 @@ class Bounded:
     def opens(self, *calls: Call, wait: bool = False) -> App:
         ends = () if wait else (ENDS,)
         lines = [line for call in calls for line in (PLANS, OPENS, message(call), *ends)]
-        lines += [ENDS for _ in calls]
+        return self.plays(*lines, *(ENDS for _ in calls))
+
+    def plays(self, *lines: AIMessage) -> App:
         return self._stack.enter_context(order_desk(self._home, self.desk, lines, clock=self.clock))
 
     def parameters(self, tool: str, **changes: Any) -> dict[str, Any]:
@@ -89,6 +92,56 @@ def test_a_rate_counts_the_time_before_the_call_and_not_that_in_which_it_waited(
     app.resume("U", as_=LEAD.name, answers=APPROVE)
     app.resume("V", as_=LEAD.name, answers=APPROVE)  # right behind it
     assert len(bounded.desk.effects) == 2
+
+
+IN_ALL = (Rate(policy_key="refund_limit", per="actor", window_s=86_400, counts="amount", parameter="amount"),)
+
+
+def test_amounts_of_one_actor_are_bounded_in_all_on_whichever_threads(bounded: Bounded) -> None:
+    bounded.desk.replace("refund", bounded.desk.tools["refund"].run, rates=IN_ALL)
+    amounts = {"T": 150, "U": 100, "V": 50, "W": 1}
+    app = bounded.opens(*(("c1", "refund", {"order": "A1", "amount": amount}) for amount in amounts.values()))
+    found = [act(app.ask(QUESTION, as_=AGENT.name, thread=thread)).verdicts[0] for thread in amounts]
+    assert [(one.verdict, one.rule) for one in found] == [
+        ("allowed", "write_opened"),
+        ("denied", "rate_exceeded"),
+        ("allowed", "write_opened"),
+        ("denied", "rate_exceeded"),
+    ]
+    assert [amount for _, _, amount in bounded.desk.effects] == ["150", "50"]
+
+
+@pytest.mark.parametrize("first", [120, -120])
+def test_amounts_of_one_proposal_add_up_whatever_their_signs(bounded: Bounded, first: int) -> None:
+    bounded.desk.replace("pay", bounded.desk.tools["pay"].run, rates=IN_ALL)
+    pays = message(("c1", "pay", {"vendor": "A", "amount": first}), ("c2", "pay", {"vendor": "B", "amount": 120}))
+    app = bounded.plays(PLANS, OPENS, pays, ENDS)
+    result = app.ask(QUESTION, as_=AGENT.name, thread="T")
+    assert [(one.verdict, one.rule) for one in act(result).verdicts] == [
+        ("needs_approval", "needs_confirmation"),
+        ("denied", "rate_exceeded"),
+    ]
+
+
+def test_an_edit_is_bounded_by_what_it_makes_of_the_amount(bounded: Bounded) -> None:
+    bounded.desk.replace("pay", bounded.desk.tools["pay"].run, rates=IN_ALL)
+    app = bounded.opens(("c1", "pay", {"vendor": "A", "amount": 120}), wait=True)
+    app.ask(QUESTION, as_=AGENT.name, thread="T")
+    for amount, status in ((201, Status.NEEDS_APPROVAL), (200, Status.ANSWERED)):
+        edit: Answer = {"decision": "edit", "arguments": {"vendor": "A", "amount": amount}}
+        assert app.resume("T", as_=LEAD.name, answers={FIRST: edit}).status is status
+    assert bounded.desk.effects == [("pay", "A", "200")]
+
+
+def test_an_amount_that_waits_is_bounded_by_what_was_taken_meanwhile(bounded: Bounded) -> None:
+    bounded.desk.replace("pay", bounded.desk.tools["pay"].run, rates=IN_ALL)
+    pays: Call = ("c1", "pay", {"vendor": "A", "amount": 120})
+    app = bounded.opens(pays, pays, wait=True)
+    for thread in ("T", "U"):
+        assert app.ask(QUESTION, as_=AGENT.name, thread=thread).status is Status.NEEDS_APPROVAL
+    for thread in ("T", "U"):
+        app.resume(thread, as_=LEAD.name, answers=APPROVE)
+    assert bounded.desk.effects == [("pay", "A", "120")]
 
 
 def test_what_may_have_been_done_in_an_earlier_turn_is_not_done_in_other_words_unasked(bounded: Bounded) -> None:

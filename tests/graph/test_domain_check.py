@@ -10,7 +10,7 @@ from graph.domain_check import DomainBroken, check_domain
 from graph.domain_loading import DomainNotLoaded, load_domain
 from graph.home import claim_home
 from graph.settings import SettingsError
-from state.contract import Limit, OutputField
+from state.contract import Limit, OutputField, Rate
 from state.domain import Domain, Rule
 from state.labels import Argument
 from state.memory import MemoryTerms, MemoryTopic
@@ -61,6 +61,11 @@ reads_on = with_spec(DecisionSpec(kind=DecisionKind.GATHER, toolset="read_on", t
             with_tool(arguments={"acount_id": Argument(role="target")}),
             "names the argument 'acount_id', which there is not",
             id="an argument",
+        ),
+        pytest.param(
+            with_tool(rates=(Rate(policy_key="n", per="turn", counts="amount", parameter="account_id"),)),
+            "has a rate of the amounts of 'account_id', which is not always a number",
+            id="a sum of what is no number",
         ),
         pytest.param(
             with_tool(output=(OutputField(name="subject", own_if="writer"),)),
@@ -170,3 +175,9 @@ def test_a_domain_that_cannot_be_loaded_says_where(
         load_domain(name, tmp_path / "data", FakeClock(NOW))
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("odd", [{"counts": "amount"}, {"parameter": "amount"}, {"counts": "cost", "parameter": "a"}])
+def test_a_rate_of_amounts_names_its_argument_and_no_other_rate_does(odd: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="a rate of amounts names the parameter"):
+        Rate.model_validate({"policy_key": "n", "per": "turn", **odd})

@@ -68,7 +68,10 @@ def test_each_term_of_a_contract_is_told_with_the_value_in_force(desk: Domain) -
         .contracts["refund"]
         .model_copy(
             update={
-                "rates": (Rate(policy_key="refunds_a_day", per="actor", window_s=86_400),),
+                "rates": (
+                    Rate(policy_key="refunds_a_day", per="actor", window_s=86_400),
+                    Rate(policy_key="refund_limit", per="turn", counts="amount", parameter="amount"),
+                ),
                 "requires": ("desk_open",),
                 "approvers": Approvers(roles=("lead",), self_approval=False, decisions=("approve", "reject")),
                 "secrets": ("bank_token",),
@@ -100,7 +103,10 @@ def test_each_term_of_a_contract_is_told_with_the_value_in_force(desk: Domain) -
             "amount at most refund_limit, else a person is asked (refund_limit is 200)",
             "n at most gone, else a person is asked (gone is not set)",
         ],
-        "rates": ["3 calls per actor in 86,400 s (refunds_a_day)"],
+        "rates": [
+            "3 calls per actor in 86,400 s (refunds_a_day)",
+            "200 of amount in all per turn (refund_limit)",
+        ],
         "asks": ["where a rule asks: lead; never for an own call; may approve, reject"],
         "brings": ["system: order, amount"],
         "fails": ["unavailable (passing), late (may have happened), declined where state says so"],

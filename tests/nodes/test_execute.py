@@ -37,6 +37,7 @@ def test_a_read_becomes_a_typed_observation_of_the_contracts_fields(parts: Parts
         truncated=False,
         effect=Effect.READ,
         arguments_digest=arguments_digest("get_invoice", {"id": "INV-9"}),
+        warnings=("fields_left_out:internal_note",),
     )
     assert parts.artifacts.named("t1", RUN) == seen.ref
     assert parts.ledger.held == {}

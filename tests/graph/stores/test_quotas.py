@@ -81,7 +81,7 @@ def bounds_of(at: datetime, tenant: str = "t1", name: str = "mia@t1", thread: st
         request_id="r", now=at, locale="en", message_id="m", turn_ref="ref", turn_index=1, parent=None
     )
     policy = POLICY.model_copy(update={"values": {"calls": 5}})
-    made = bounds(contract, Scope(principal=person, actor=person, thread=thread), request, policy, request.now)
+    made = bounds(contract, {}, Scope(principal=person, actor=person, thread=thread), request, policy, request.now)
     return dict(zip(windows, made, strict=True))
 
 
