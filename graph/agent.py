@@ -9,6 +9,5 @@ install()
 settings = Settings.load()
 # With a key for tokens nobody acts whom graph/auth.py has not let in, also where langgraph.json forgot to name it.
 app = open_app(settings, only_authenticated=settings.auth_key is not None)
-# A server's default limit would let a loop go on for ten thousand steps; ours follows the policy's bound.
-graph = app.drawing.compile(name="expediente").with_config(recursion_limit=app.step_limit)
+graph = app.drawing.compile(name="expediente")
 graph.wait_s = SERVED_WAIT_S

@@ -241,7 +241,7 @@ def _opened(
     sealing = Sealing(ports.seal)
     threads = NodeThreads()
     stack.callback(threads.close)
-    drawing = LeasedStateGraph(identity.scope, run_lock)
+    drawing = LeasedStateGraph(identity.scope, run_lock, identity.policy)
 
     def admit(scope: Scope, messages: Sequence[Any], first: bool) -> None:
         check_messages(messages, identity.policy())

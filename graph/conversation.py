@@ -41,7 +41,6 @@ class Edit(TypedDict):
 
 Answer = Literal["approve", "reject"] | Edit
 OnDecision = Callable[[DecisionShown], None]
-_NODES_PER_LAP = 10  # eight, one repeat of pack and propose, one pause of validate
 
 
 class NothingPending(LookupError):
@@ -69,11 +68,6 @@ class Conversation:
         self._artifacts, self._log, self._ledger = artifacts, log, ledger
         self._run_lock, self._policies, self._clock, self._ids = run_lock, policies, clock, ids
         self._sealing = sealing
-
-    @property
-    def step_limit(self) -> int:
-        """How many steps of the graph a run may take: the policy's bound on decisions, and room for pauses."""
-        return (effective(self._policies, self._clock.now()).max_decisions + 2) * _NODES_PER_LAP
 
     def ask(
         self,
@@ -203,7 +197,7 @@ class Conversation:
     ) -> RunResult:
         # The run is on the thread that is held here until its result was read, so that it is its own.
         on = {**self._config(scope)["configurable"], HELD: lease}
-        config: RunnableConfig = {"configurable": on, "recursion_limit": self.step_limit}
+        config: RunnableConfig = {"configurable": on}
         context = {"principal": scope.actor.name}
         reading = self._reading(scope)
         run = self.graph.stream(given, config, context=context, stream_mode="updates")

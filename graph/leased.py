@@ -17,6 +17,7 @@ from langgraph.graph.state import CompiledStateGraph
 from graph.admission import check_resumed
 from graph.stores.lease import Lease
 from graph.stores.run_lock import LEASE_S, SqlRunLock
+from state.policy import Policy
 from state.run import AgentState, RunContext, RunInput, RunOutput, Scope
 
 Identify = Callable[[Mapping[str, Any], Mapping[str, Any] | None], Scope]
@@ -26,6 +27,7 @@ _NAMED = "__pregel_expediente_named"
 # Its own key for how soon a checkpoint is written: given as a parameter, it warns where there is no saver.
 _DURABILITY = "__pregel_durability"
 _SAVER = "__pregel_checkpointer"  # where the graph has none of its own
+_NODES_PER_LAP = 10  # eight, one repeat of pack and propose, one pause of validate
 # A server begins one run of a thread after the other, so what holds a thread there is over soon, or was killed.
 SERVED_WAIT_S = LEASE_S + 5.0
 
@@ -54,15 +56,24 @@ def names_checkpoint(configurable: Mapping[str, Any]) -> bool:
 
 
 class LeasedGraph(CompiledStateGraph[AgentState, RunContext, RunInput, RunOutput]):
-    """The compiled graph. `wait_s` is how long a run waits for another on its thread.
+    """The compiled graph. `wait_s` is how long a run waits for another on its thread, `step_limit` how many steps it
+    may take where whoever begins it sets no `recursion_limit`.
 
     Each checkpoint is written before the next node begins, whatever `durability` is asked for: a run that is killed
     would else go on from before what its records tell of, and branch them.
     """
 
-    def __init__(self, *, identify: Identify, run_lock: SqlRunLock, wait_s: float = 0.0, **graph: Any) -> None:
+    def __init__(
+        self,
+        *,
+        identify: Identify,
+        run_lock: SqlRunLock,
+        step_limit: Callable[[], int],
+        wait_s: float = 0.0,
+        **graph: Any,
+    ) -> None:
         super().__init__(**graph)
-        self.identify, self.run_lock, self.wait_s = identify, run_lock, wait_s
+        self.identify, self.run_lock, self.step_limit, self.wait_s = identify, run_lock, step_limit, wait_s
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Iterator[Any]:
         """As LangGraph's. Raises BadInput, what `identify` raises, ThreadBusy, LeaseLost."""
@@ -78,6 +89,10 @@ class LeasedGraph(CompiledStateGraph[AgentState, RunContext, RunInput, RunOutput
             async with aclosing(parts):
                 async for part in parts:
                     yield part
+
+    def astream_events(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:
+        """As LangGraph's, with this graph's limit of steps: LangChain would put its own where none is given."""
+        return super().astream_events(input, self._limited(config), **more)
 
     def bulk_update_state(self, config: RunnableConfig, supersteps: Any) -> RunnableConfig:
         """As LangGraph's; a run would not see what is written beside it. Raises ThreadBusy."""
@@ -113,7 +128,11 @@ class LeasedGraph(CompiledStateGraph[AgentState, RunContext, RunInput, RunOutput
 
     def _given(self, config: RunnableConfig | None) -> tuple[RunnableConfig, Mapping[str, Any]]:
         """What the caller gave, and the configurable values as the run will have them."""
-        return config or {}, ensure_config(merge_configs(self.config, config)).get("configurable", {})
+        return self._limited(config), ensure_config(merge_configs(self.config, config)).get("configurable", {})
+
+    def _limited(self, config: RunnableConfig | None) -> RunnableConfig:
+        limit = (self.config or {}).get("recursion_limit")
+        return {"recursion_limit": self.step_limit() if limit is None else limit, **(config or {})}
 
     def _on_its_way(self, config: RunnableConfig, given: Mapping[str, Any]) -> RunnableConfig:
         """With a saver each checkpoint is waited for; without one there is nothing that LangGraph could wait for."""
@@ -125,14 +144,20 @@ class LeasedGraph(CompiledStateGraph[AgentState, RunContext, RunInput, RunOutput
 class LeasedStateGraph(StateGraph[AgentState, RunContext, RunInput, RunOutput]):
     """The drawing, which compiles to nothing but a graph whose runs hold their threads."""
 
-    def __init__(self, identify: Identify, run_lock: SqlRunLock) -> None:
+    def __init__(self, identify: Identify, run_lock: SqlRunLock, policy: Callable[[], Policy]) -> None:
         super().__init__(AgentState, context_schema=RunContext, input_schema=RunInput, output_schema=RunOutput)
-        self._identify, self._run_lock = identify, run_lock
+        self._identify, self._run_lock, self._policy = identify, run_lock, policy
 
     def compile(self, *given: Any, **more: Any) -> LeasedGraph:
         """As LangGraph's."""
         compiled = super().compile(*given, **more)
-        return LeasedGraph(identify=self._identify, run_lock=self._run_lock, **vars(compiled))
+        return LeasedGraph(
+            identify=self._identify, run_lock=self._run_lock, step_limit=self._step_limit, **vars(compiled)
+        )
+
+    def _step_limit(self) -> int:
+        """The policy's bound on decisions, and room for pauses."""
+        return (self._policy().max_decisions + 2) * _NODES_PER_LAP
 
 
 def _passed_on(configurable: Mapping[str, Any], scope: Scope) -> bool:

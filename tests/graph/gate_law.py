@@ -164,8 +164,7 @@ class Story:
         return self.chance.choice([*self.app.graph.get_state_history(self.on, limit=60)]).config
 
     def _invoke(self, given: Any, who: str, config: RunnableConfig | None = None) -> None:
-        bounded: Any = {**(config or self.on), "recursion_limit": self.app.step_limit}
-        self.app.graph.invoke(given, bounded, context={"principal": who})
+        self.app.graph.invoke(given, config or self.on, context={"principal": who})
 
     def _broken(self) -> list[str]:
         """What the desk did that it had no right to do."""

@@ -1,5 +1,6 @@
 """Limits, rates and what is not known to be done, as a model or a wait would get around them: on the real graph."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage
+from langgraph.errors import GraphRecursionError
 
 from graph.app import App
 from graph.conversation import Answer
@@ -173,3 +175,25 @@ def test_what_a_tool_refused_is_shown_as_failed_and_not_as_done(bounded: Bounded
     assert [(effect.tool, effect.state) for effect in app.history("T", as_=AGENT.name).effects] == [
         ("refund", "failed")
     ]
+
+
+async def _events(app: App, **config: Any) -> None:
+    given: Any = {"messages": [{"type": "human", "content": QUESTION}]}
+    on: Any = {"configurable": {"thread_id": "T"}, **config}
+    async with app.asynchronous() as graph:
+        async for _ in graph.astream_events(given, on, context={"principal": AGENT.name}, version="v2"):
+            pass
+
+
+def test_a_stream_of_events_goes_as_far_as_the_policy_lets_it(bounded: Bounded) -> None:
+    app = bounded.opens(("c1", "refund", {"order": "A1", "amount": 50}))
+    asyncio.run(_events(app))
+    assert bounded.desk.effects == [("refund", "A1", "50")]
+    assert app.history("T", as_=AGENT.name).status is Status.ANSWERED
+
+
+def test_whoever_begins_a_run_may_let_it_go_less_far(bounded: Bounded) -> None:
+    app = bounded.opens(("c1", "refund", {"order": "A1", "amount": 50}))
+    with pytest.raises(GraphRecursionError):
+        asyncio.run(_events(app, recursion_limit=12))
+    assert bounded.desk.effects == []
