@@ -1,12 +1,12 @@
 """The lock of a domain on disk: one JSON file, sorted, so that a review reads as a difference of lines."""
 
 import json
-from collections import Counter
 from pathlib import Path
 
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from graph.written_once import write_anew
+from state.canonical import named_once
 from state.lock import LOCK_VERSION, Lock
 
 _MOST_BYTES = 4_000_000
@@ -31,7 +31,8 @@ def read_lock(path: Path | None) -> Lock:
     if len(raw) > _MOST_BYTES:
         raise LockUnusable(f"{path}: got more than {_MOST_BYTES:,} bytes; allowed: a lock; {_NEXT}")
     try:
-        given = json.loads(raw.decode(), object_pairs_hook=_once)
+        # A key that stands twice would be read as its last: a pin that a reviewer does not look at.
+        given = json.loads(raw.decode(), object_pairs_hook=named_once)
     except (ValueError, RecursionError) as error:  # no UTF-8 and no JSON are both a ValueError
         raise LockUnusable(f"{path}: got no JSON of a lock ({_first_line(error)}); {_NEXT}") from error
     version = given.get("version") if isinstance(given, dict) else None
@@ -58,14 +59,6 @@ def write_lock(path: Path, lock: Lock) -> None:
             f"{path}: got {error.strerror}; allowed: a lock that this user can write; review where the domain's "
             "sources are, not where they are installed"
         ) from error
-
-
-def _once(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    # A key that stands twice would be read as its last: a pin that a reviewer does not look at.
-    for key, times in Counter(key for key, _ in pairs).items():
-        if times > 1:
-            raise ValueError(f"the key {key[:80]!r} stands {times} times")
-    return dict(pairs)
 
 
 def _first_line(error: BaseException) -> str:

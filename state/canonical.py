@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 
 from pydantic import BaseModel, JsonValue
 
@@ -23,6 +24,19 @@ def canonical_json(value: BaseModel | JsonValue) -> bytes:
 def digest(value: BaseModel | JsonValue | bytes) -> str:
     """The sha256 of bytes, or of a value's canonical JSON, in hex."""
     return hashlib.sha256(value if isinstance(value, bytes) else canonical_json(value)).hexdigest()
+
+
+def named_once(pairs: Iterable[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    """The object of these fields, for a reader of JSON that others wrote (`object_pairs_hook`).
+
+    Raises ValueError where a name stands twice: which of the two is meant nobody knows.
+    """
+    made: dict[str, JsonValue] = {}
+    for name, value in pairs:
+        if name in made:
+            raise ValueError(f"the field {name!r:.60} stands twice")
+        made[name] = value
+    return made
 
 
 def one_number(value: JsonValue) -> JsonValue:

@@ -9,6 +9,7 @@ from graph.cli.exits import WrongUse
 from graph.cli.screen import Screen
 from graph.cli.spoken import Spoken
 from graph.result import PendingCall, RunResult
+from state.canonical import named_once
 
 if TYPE_CHECKING:
     from graph.app import App
@@ -21,11 +22,13 @@ _ARGUMENTS = "all arguments as JSON: "
 def edit_of(text: str) -> "Edit":
     """The edit with these arguments. Raises WrongUse for what is no JSON object."""
     try:
-        arguments: Any = json.loads(text)
+        arguments: Any = json.loads(text, object_pairs_hook=named_once)
     except (ValueError, RecursionError):
         arguments = None
     if not isinstance(arguments, dict):
-        raise WrongUse(f"got the arguments {text!r:.60}; allowed: a JSON object with all arguments of the call")
+        raise WrongUse(
+            f"got the arguments {text!r:.60}; allowed: a JSON object with all arguments of the call, each once"
+        )
     return {"decision": "edit", "arguments": arguments}
 
 

@@ -6,7 +6,7 @@ import re
 from pydantic import JsonValue
 
 from state.asking import CALLS
-from state.canonical import canonical_json
+from state.canonical import canonical_json, named_once
 from state.request import RawCall
 
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
@@ -67,16 +67,9 @@ def _call(call: JsonValue) -> RawCall:
     return RawCall(call_id=None, name=call["name"], arguments=canonical_json(call["arguments"]).decode())
 
 
-def _once(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise ValueError("a field stands twice: which one is meant nobody knows")
-    return made
-
-
 def _no_constant(name: str) -> JsonValue:
     raise ValueError(name)
 
 
 # Not strict: a line break within a text, as many models write it, means itself.
-_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant, strict=False)
+_DECODER = json.JSONDecoder(object_pairs_hook=named_once, parse_constant=_no_constant, strict=False)

@@ -74,7 +74,7 @@ def test_without_a_file_nothing_is_reviewed(tmp_path: Path) -> None:
         ("{", "no JSON of a lock"),
         ("", "no JSON of a lock"),
         ("[" * 100_000, "no JSON of a lock"),
-        ('{"version": 1, "version": 1}', "the key 'version' stands 2 times"),
+        ('{"version": 1, "version": 1}', "the field 'version' stands twice"),
         ("[]", "version None; allowed: 1"),
         ('{"skills": {}}', "version None; allowed: 1"),
         ('{"version": 2, "skills": []}', "version 2; allowed: 1"),

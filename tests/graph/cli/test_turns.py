@@ -121,7 +121,7 @@ def test_an_edit_is_given_as_json_and_what_is_none_changes_nothing(same: SamePro
     assert command
     call_id, arguments = command[2], json.loads(command[3])
     assert re.search(r"^  answer +approve or edit or reject, by admin or supervisor$", asked.out, re.MULTILINE)
-    for odd in ("", "5", "[]", "{'key_id': 1}"):
+    for odd in ("", "5", "[]", "{'key_id': 1}", '{"key_id": "K-1", "key_id": "K-2"}'):
         wrong = same("resume", "t", "--as", "bea@acme", "--edit", call_id, odd)
         assert (wrong.code, "allowed: a JSON object with all arguments" in wrong.err) == (2, True)
     left = same("resume", "t", "--as", "bea@acme", "--edit", call_id, '{"key_id": "K-2001"}')
