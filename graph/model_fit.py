@@ -7,6 +7,8 @@ from graph.models.profiles import PROFILES, Profile, profile_of
 from state.canonical import canonical_json
 from state.request import Mode
 
+BROKEN_OFF = "questions"  # the check that says so: the server answered no more
+
 
 class Fit(Check):
     """What came of asking under a profile: which modes work for certain, and whether the output limit is kept to."""
@@ -17,7 +19,10 @@ class Fit(Check):
 
 
 def fitting(checks: Sequence[Check], base_url: str | None) -> Profile | None:
-    """The profile to set for a server at this address: of those that fit the one that takes least for granted."""
+    """The profile to set for a server at this address: of those that fit the one that takes least for granted. None
+    where not all were tried."""
+    if _broken_off(checks):
+        return None
     return next((PROFILES[fit.profile] for fit in _nearest_first(checks, base_url) if fit.ok), None)
 
 
@@ -26,6 +31,8 @@ def next_step(checks: Sequence[Check], base_url: str | None) -> str:
     fits = fitting(checks, base_url)
     if fits is not None:
         return f"set EXPEDIENTE_OPENAI_PROFILE={fits.name}"
+    if _broken_off(checks):
+        return "not every profile was tried: see above, then ask again"
     asked_as = _nearest_first(checks, base_url)
     if not asked_as:
         return "no profile was tried: mend what is missing above, then ask again"
@@ -35,6 +42,10 @@ def next_step(checks: Sequence[Check], base_url: str | None) -> str:
     bound = "" if best.limited else "; bound the length of replies at the server, which does not keep to the limit"
     modes = canonical_json(list(best.works)).decode()
     return f"no profile fits; set EXPEDIENTE_OPENAI_PROFILE={best.profile} and EXPEDIENTE_MODEL_MODES={modes}{bound}"
+
+
+def _broken_off(checks: Sequence[Check]) -> bool:
+    return any(check.name == BROKEN_OFF for check in checks)
 
 
 def _nearest_first(checks: Sequence[Check], base_url: str | None) -> list[Fit]:

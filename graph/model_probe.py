@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pydantic import JsonValue
 
 from graph.doctor import Check
-from graph.model_fit import Fit
+from graph.model_fit import BROKEN_OFF, Fit
 from graph.models.profiles import PROFILES, Profile
 from nodes.propose.parse import NoProposal, parse
 from state.asking import CORRECTABLE, asked
@@ -45,18 +45,40 @@ class Answered(Value):
     told: str
 
 
+# What says nothing of a profile, and of each further question the same.
+_NOBODY_ANSWERS = ("unreachable", "unauthorised", "rate_limited")
+
+
+class _NobodyAnswers(Exception):
+    def __init__(self, error: ModelError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 def examine_model(opened: Opened, window_tokens: int, modes: tuple[Mode, ...] | None = None) -> Iterator[Check]:
-    """Every question in turn, a Fit for each profile at the end. Where nobody answers, nothing more is asked.
+    """Every question in turn, a Fit for each profile at the end. Where nobody answers, or nobody any more, nothing
+    more is asked.
 
     `window_tokens` is how long a request may get by the settings, `modes` are those of the settings, where they are not
     each profile's own.
     """
+    found = 0
+    try:
+        for check in _examined(opened, window_tokens, modes):
+            yield check
+            found += 1
+    except _NobodyAnswers as gone:
+        name, told = gone.error.outcome.name, gone.error.outcome.detail
+        if found:
+            told = f"{told}; then ask again: what is not told above was not asked"
+        yield Check(name=BROKEN_OFF if found else "chat", ok=False, found=name, fix=told)
+
+
+def _examined(opened: Opened, window_tokens: int, modes: tuple[Mode, ...] | None) -> Iterator[Check]:
     cautious = PROFILES["compatible"]
     reply = _ask(opened(cautious), _request(_SENTENCE, tools=False))
     if isinstance(reply, ModelError):
         yield Check(name="chat", ok=False, found=reply.outcome.name, fix=reply.outcome.detail)
-        if reply.outcome.name in ("unreachable", "unauthorised", "rate_limited"):
-            return
     else:
         yield Check(name="chat", ok=True, found=f"{reply.model} answers")
         yield _usage(reply)
@@ -181,6 +203,8 @@ def _ask(model: Model, request: Request) -> Reply | ModelError:
     try:
         return model.reply(request)
     except ModelError as error:
+        if error.outcome.name in _NOBODY_ANSWERS:
+            raise _NobodyAnswers(error) from error
         return error
 
 

@@ -64,6 +64,24 @@ def test_a_window_smaller_than_the_settings_say_is_found(
     assert bool(window.fix) is not ok
 
 
+@pytest.mark.parametrize("before", [1, 2, 3, 5])
+def test_a_limit_of_the_rate_amid_the_questions_is_no_fault_of_a_profile(before: int) -> None:
+    asked = 0
+
+    def limits(given: dict[str, Any]) -> Answer:
+        nonlocal asked
+        asked += 1
+        return serves(100_000)(given) if asked <= before else refusal(429)
+
+    *checks, last = examined(limits)
+    assert (last.name, last.ok, last.found) == ("questions", False, "rate_limited")
+    assert last.fix.endswith("then ask again: what is not told above was not asked")
+    assert all(check.ok for check in checks)
+    assert asked == before + 1
+    assert fitting([*checks, last], ELSEWHERE) is None
+    assert next_step([*checks, last], ELSEWHERE) == "not every profile was tried: see above, then ask again"
+
+
 def test_who_does_not_answer_is_asked_nothing_more() -> None:
     checks = examined(lambda _: refusal(401))
     assert [(check.name, check.ok, check.found) for check in checks] == [("chat", False, "unauthorised")]
