@@ -197,7 +197,7 @@ def _opened(
     )
     made: dict[str, Callable[[], Any]] = {
         "model": lambda: configured_model(settings, [tool.contract.name for tool in domain.tools]),
-        "terms": lambda: call_terms(settings),
+        "terms": lambda: call_terms(settings, domain.policies),
         "waiting": SystemWaiting,
         "tokens": lambda: EncodingCounter(settings.tokenizer),
         "artifacts": lambda: SqlArtifacts(database.everyday, secret.keys("artifacts")),

@@ -2,7 +2,7 @@
 
 import platform
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -21,6 +21,7 @@ from graph.master_secret import master_secret
 from graph.mcp.review import checked
 from graph.models.profiles import OPENAI_URL
 from graph.models.registry import MODELS, ModelNotConfigured, open_model
+from graph.models.terms import call_terms
 from graph.persistence import open_persistence
 from graph.reachable import unreachable
 from graph.savers import sqlite_saver, sqlite_store
@@ -95,7 +96,7 @@ def examine() -> Iterator[Check]:
             yield _checked("skills", lambda: _skills(domain[0]))
             for name, ok, found, fix in checked(domain[0], SettingsSecrets(settings.tool_secrets), clock):
                 yield Check(name=name, ok=ok, found=masked(found), fix=fix)
-        yield _checked("model", lambda: _model(settings))
+        yield _checked("model", lambda: _model(settings, domain))
         yield Check(name="models", ok=True, found="; ".join(_needs(settings, name) for name in MODELS))
         yield _checked("tokenizer", lambda: EncodingCounter(settings.tokenizer).name)
         yield _checked("embedder", lambda: _embedder(settings))
@@ -177,11 +178,12 @@ def _skills(domain: Domain) -> str:
     return found
 
 
-def _model(settings: Settings) -> str:
+def _model(settings: Settings, domains: Sequence[Domain]) -> str:
     if settings.model not in MODELS:
         raise Missing(f"EXPEDIENTE_MODEL {settings.model!r} is none of {', '.join(MODELS)}", "set it to one of them")
     try:
         model = _opened(settings, settings.model)
+        call_terms(settings, [policy for one in domains for policy in one.policies])
     except ModelNotConfigured as error:
         found, _, fix = str(error).partition(": ")
         raise Missing(found, f"{fix} in the environment or in .env") from None

@@ -65,6 +65,11 @@ class ModelLimits(Value):
     tenant_tokens_per_day: int | None = Field(default=None, gt=0)
     tenant_cost_per_day: float | None = Field(default=None, gt=0)
 
+    @property
+    def bounds_cost(self) -> bool:
+        """Whether any of them is a cost."""
+        return self.turn_cost is not None or self.tenant_cost_per_day is not None
+
     def bounds(self, scope: Scope, request: RequestContext, tokens: int, cost: float | None) -> tuple[Bound, ...]:
         """The bounds of one call that takes so much."""
         turn = f"{scope.tenant}/{scope.thread}/{request.turn_index}"

@@ -16,6 +16,7 @@ from graph.tracing import TracingNotInstalled
 # Each with the place that meets it, so that it goes no further.
 MET_WITHIN = {
     "_Busy",  # graph.approvals answers it
+    "_NobodyAnswers",  # graph.model_probe
     "CommandBroken",  # a command line error by itself
     "EventRefused",  # graph.cli.events
     "ForeignItem",  # a broken law of pack: a bug, and told as one

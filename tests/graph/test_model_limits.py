@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -9,15 +10,16 @@ from typing import Any
 
 import pytest
 
-from graph.app import App
+from graph.app import App, open_app
 from graph.domain_loading import load_domain
 from graph.models.openai import openai_model
+from graph.models.registry import ModelNotConfigured
 from graph.result import RunResult
 from state.asking import CallTerms
 from state.spending import ModelLimits, Price
 from state.work import Status
 from tests.fakes import FakeClock
-from tests.graph.conftest import NOW, OpenApp, on_both_engines
+from tests.graph.conftest import NOW, OpenApp, on_both_engines, settings
 from tests.graph.models.stub_server import Stub, completion, serving, tool_call
 
 QUESTION = "Why is my API key not working?"
@@ -61,6 +63,30 @@ def test_a_cost_is_bounded_and_told(start: OpenApp, home: Path, stub: Stub) -> N
     result = limited(start, home, stub, turn_cost=1.0).ask(QUESTION, as_="ana@acme")
     assert story(result) == ["proposal"]
     assert result.decisions[0].attempts[0].cost == pytest.approx((1_000 * 2 + 100 * 8) / 1_000_000)
+
+
+PRICED = {"small": {"input": 1, "output": 10}}
+
+
+@pytest.mark.parametrize(
+    ("limits", "prices", "opens"),
+    [
+        pytest.param({"turn_cost": 1.0}, {}, False, id="a turn's cost"),
+        pytest.param({"tenant_cost_per_day": 1.0}, {"large": PRICED["small"]}, False, id="a day's, another's price"),
+        pytest.param({"turn_cost": 1.0}, PRICED, True, id="a price"),
+        pytest.param({"turn_tokens": 1_500}, {}, True, id="tokens"),
+    ],
+)
+def test_a_cost_is_bounded_only_where_the_model_has_a_price(
+    home: Path, stub: Stub, limits: dict[str, Any], prices: dict[str, Any], opens: bool
+) -> None:
+    domain = load_domain("domain", home / "domain", FakeClock(NOW))
+    policies = [policy.model_copy(update={"model_limits": ModelLimits(**limits)}) for policy in domain.policies]
+    own = settings(home, model="openai", openai_model="small", openai_base_url=stub.url, model_prices=prices)
+    with (
+        nullcontext() if opens else pytest.raises(ModelNotConfigured, match="small has no price: set EXPEDIENTE_MODEL")
+    ):
+        open_app(own, domain=replace(domain, policies=tuple(policies))).close()
 
 
 def most_of_one(start: OpenApp, home: Path, stub: Stub) -> int:
