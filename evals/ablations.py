@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from evals.packing.ablations import ABLATIONS as WITHOUT
 from evals.stage import Parts, Wiring
 from graph.skills import without_skills
+from nodes.pack.strategy import STRATEGIES
 from state.events import Event, Queued, Settled
 from state.knowledge import Chunk
 from state.memory import MemoryRecord
@@ -119,6 +121,7 @@ ABLATIONS: Mapping[str, Wiring] = {
     "history": _without_history,
     "injection_risk": _weightless("injection_risk"),
     "keywords": _port("lexical", FindsNothing()),
+    "masking": _port("strategies", {**STRATEGIES, "utility": WITHOUT["without masking"]}),
     "memory": _port("memory", RemembersNothing()),
     "redundancy": _weightless("redundancy"),
     "skills": _without_skills,

@@ -3,6 +3,7 @@
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from typer import Exit, TyperException
 from typer.main import get_command
@@ -10,7 +11,7 @@ from typer.main import get_command
 from graph.cli import commands, memory_commands, proofs, servers, skills
 from graph.cli.exits import FAILED, INTERRUPTED, OK, WRONG_USE
 from graph.cli.program import agent, options
-from graph.cli.screen import Screen, one_line
+from graph.cli.screen import Screen, one_line, reader_may_leave
 from graph.masking import install, masked
 
 # Importing them is what gives the program its commands.
@@ -25,7 +26,11 @@ def run(arguments: Sequence[str]) -> int:
     context = None
     try:
         command = get_command(agent)
-        with command.make_context("agent", given) as context:
+        # Help is printed past the screen.
+        with (
+            reader_may_leave() if "--help" in given else nullcontext(),
+            command.make_context("agent", given) as context,
+        ):
             command.invoke(context)
     except Exit as done:
         return done.exit_code

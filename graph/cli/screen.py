@@ -56,7 +56,7 @@ class Screen:
 
     def text(self, text: str) -> None:
         """Write a text exactly as it is, in UTF-8."""
-        with _reader_may_leave():
+        with reader_may_leave():
             sys.stdout.flush()
             sys.stdout.buffer.write(text.encode(errors="replace") + b"\n")
             sys.stdout.buffer.flush()
@@ -122,10 +122,11 @@ def one_line(text: str) -> str:
 
 
 @contextlib.contextmanager
-def _reader_may_leave() -> Iterator[None]:
+def reader_may_leave() -> Iterator[None]:
+    """What is printed here may be read by somebody who leaves early, such as `head`: that is no error."""
     try:
         yield
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # rich would end the process
         _to_nowhere()
 
 

@@ -97,25 +97,27 @@ def compacted(
     share_tokens: int,
     forms: "Forms | None" = None,
     index_part: float = INDEX_PART,
+    rules: "Rules | None" = None,
 ) -> Compacted:
     """Traces, oldest first, as a request shows them. `share_tokens` bounds results that no rule keeps whole, `forms`
     are those that such a result may have, fullest first, and `index_part` of the share lists what is left out: up to
-    twice as much where so much was changed, since results expire and what was done does not (C1)."""
-    allowed = FULL_THEN_LESS if forms is None else forms
-    trail, out, left = _gone_through(traces, make, share_tokens, allowed)
+    twice as much where so much was changed, since results expire and what was done does not (C1). `rules` are those
+    before `share`."""
+    allowed, ruling = FULL_THEN_LESS if forms is None else forms, RULES if rules is None else rules
+    trail, out, left = _gone_through(traces, make, share_tokens, allowed, ruling)
     if not out or not index_part:
         return trail
     index_tokens = int(share_tokens * index_part)
     if allowed:
         index_tokens = min(max(index_tokens, changes_tokens(traces, make)), 2 * index_tokens)
-        trail, out, left = _gone_through(traces, make, share_tokens - index_tokens, allowed)
+        trail, out, left = _gone_through(traces, make, share_tokens - index_tokens, allowed, ruling)
         left += index_tokens
     # What a rule keeps whole may take more than the share: then the index has what is left of it.
     return trail._replace(drafts=[*indexed(out, make, min(index_tokens, left)), *trail.drafts])
 
 
 def _gone_through(
-    traces: Sequence[Trace], make: Drafts, share_tokens: int, forms: Forms
+    traces: Sequence[Trace], make: Drafts, share_tokens: int, forms: Forms, rules: "Rules"
 ) -> tuple[Compacted, list[Trace], int]:
     """The trail within a share, what of it is left out for want of room alone, both oldest first, and the room that is
     left, below 0 where a rule kept more whole."""
@@ -131,7 +133,7 @@ def _gone_through(
             shown.append([*trace.drafts])
             continue
         one = _Shown(trace, trace.seen, newer, latest)
-        drafts, reason, kept = _ruled(one, make, left, forms, closed)
+        drafts, reason, kept = _ruled(one, make, left, forms, closed, rules)
         newer.add(trace)
         if reason is MaskReason.CHANGED_SINCE:
             stale |= {draft.item.item_id for draft in trace.drafts}
@@ -154,11 +156,11 @@ def _gone_through(
 
 
 def _ruled(
-    one: _Shown, make: Drafts, left: int, forms: Forms, closed: bool
+    one: _Shown, make: Drafts, left: int, forms: Forms, closed: bool, rules: "Rules"
 ) -> tuple[list[Draft], MaskReason | None, bool]:
     """The form that the first rule gives, without one the fullest that the share has room for, else the last; and
     whether it is shown whatever room is left."""
-    for holds, reason, form in _RULES:
+    for holds, reason, form in rules:
         if holds(one):
             if reason is None:
                 return form(one, make), None, True
@@ -261,7 +263,8 @@ def _made(one: _Shown, make: Drafts, body: dict[str, JsonValue]) -> list[Draft]:
     )
 
 
-_RULES: tuple[tuple[Callable[[_Shown], bool], MaskReason | None, _Form], ...] = (
+Rules = tuple[tuple[Callable[[_Shown], bool], MaskReason | None, _Form], ...]
+RULES: Rules = (
     (_is_latest, None, _whole),
     (_is_active_failure, None, _whole),
     (_was_changed, MaskReason.CHANGED_SINCE, _changed),

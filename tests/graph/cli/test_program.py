@@ -76,6 +76,15 @@ def test_a_reader_that_leaves_early_is_no_error(agent: Program, same: SameProgra
     assert same("show", "t", "--as", "ana@acme", "--json").json()["status"] == "answered"
 
 
+@pytest.mark.parametrize("said", ["--help", "eval --help"])
+def test_help_may_be_read_by_one_who_leaves_early(agent: Program, said: str) -> None:
+    closed = f'("{AGENT}" {said}; echo $? >&2) | (exec <&-; sleep 5)'
+    done = subprocess.run(
+        ["bash", "-c", closed], env=environment(agent.home), capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("", "0\n")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is Linux's")
 def test_a_full_disk_behind_stdout_is_one_line(agent: Program) -> None:
     with Path("/dev/full").open("w") as full:
