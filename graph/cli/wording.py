@@ -13,7 +13,8 @@ from graph.cli.screen import one_line
 from graph.result import ObservationShown
 from state.checks.lookalike import deceptive
 from state.context import ContextManifest
-from state.request import Attempt
+from state.request import Attempt, Usage
+from state.summary import Summary
 from state.verdict import Accepted, Allowed, Denied, NeedsApproval, Verdict
 from state.work import PROPOSAL, Act, Answer, Clarify, Escalate, Plan, Search, SearchTools
 
@@ -141,14 +142,36 @@ def observed(seen: ObservationShown) -> Text:
     code = f" {one_line(seen.code)}" if seen.code else ""
     cut = " (cut)" if seen.truncated else ""
     warned = f" (warned: {', '.join(map(one_line, seen.warnings))})" if seen.warnings else ""
-    told = f"{code}{cut}{warned}"
+    summary = "" if seen.summary is None else f"; {summed_up(seen.summary)}"
+    told = f"{code}{cut}{warned}{summary}"
     return Text.assemble((seen.outcome, style), f"{told}: {fields}" if fields else told)
 
 
 def attempted(attempt: Attempt) -> Text:
     """One model call: which model, in which mode, the tokens it reported, how far our count was off, its cost, and how
     it ended."""
-    usage, outcome = attempt.usage, attempt.outcome
+    told = ", ".join(
+        [f"{one_line(attempt.model)} ({attempt.mode})"]
+        + _used(attempt.usage)
+        + ([] if attempt.difference_tokens is None else [f"{attempt.difference_tokens:+,} to our count"])
+        + ([] if attempt.cost is None else [f"cost {attempt.cost:.6f}"])
+    )
+    outcome = attempt.outcome
+    said = outcome.name if not outcome.detail else f"{outcome.name}: {one_line(outcome.detail)}"
+    return Text.assemble(f"{told} → ", (said, "" if outcome.name == "proposal" else "red"))
+
+
+def summed_up(summary: Summary) -> str:
+    """Who summed a result up, and what it took."""
+    tries = f"{summary.tries} tries" if summary.tries > 1 else ""
+    cost = "" if summary.cost is None else f"cost {summary.cost:.6f}"
+    told = ", ".join(filter(None, (tries, *_used(summary.usage), cost)))
+    of_use = "" if summary.ref is not None else "; of no use"
+    return f"summed up by {one_line(summary.model)}{f' ({told})' if told else ''}{of_use}"
+
+
+def _used(usage: Usage | None) -> list[str]:
+    """The tokens that a model's server reported."""
     reported = (
         ("in", "input_tokens"),
         ("out", "output_tokens"),
@@ -156,14 +179,7 @@ def attempted(attempt: Attempt) -> Text:
         ("of reasoning", "reasoning_tokens"),
     )
     counts = [(name, getattr(usage, field, None)) for name, field in reported]
-    told = ", ".join(
-        [f"{one_line(attempt.model)} ({attempt.mode})"]
-        + [f"{count:,} tokens {name}" for name, count in counts if count is not None]
-        + ([] if attempt.difference_tokens is None else [f"{attempt.difference_tokens:+,} to our count"])
-        + ([] if attempt.cost is None else [f"cost {attempt.cost:.6f}"])
-    )
-    said = outcome.name if not outcome.detail else f"{outcome.name}: {one_line(outcome.detail)}"
-    return Text.assemble(f"{told} → ", (said, "" if outcome.name == "proposal" else "red"))
+    return [f"{count:,} tokens {name}" for name, count in counts if count is not None]
 
 
 def until(moment: datetime, now: datetime) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from graph.app import App, open_app
+from graph.cli.wording import observed
 from graph.inspection.replay import replay
 from graph.inspection.verify import verify
 from graph.models.summarising import MOST_OUTPUT_TOKENS, MOST_TRIES
@@ -127,6 +128,7 @@ def test_an_older_result_is_shown_by_the_summary_that_was_made_when_it_entered(
         assert seen.summary.usage is not None
         assert (seen.summary.tries, seen.summary.usage.input_tokens, seen.warnings) == (1, 900, ())
         assert seen.summary.cost == pytest.approx(900 / 1e6 + 20 * 10 / 1e6)
+        assert "summed up by openai:small (900 tokens in, 20 tokens out, cost 0.001100)" in observed(seen).plain
         asked = len(server.stub.asked)
         assert replay(app, "T", 2, as_=AGENT.name).proved
         assert not verify(app, "T", as_=AGENT.name).faults
