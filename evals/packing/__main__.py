@@ -22,6 +22,8 @@ from evals.packing.measure import Played
 from evals.packing.plant import Plant
 from evals.packing.table import show
 
+_WIDTH = 120  # of what goes to a file: a table is not cut there
+
 
 def main(
     strategy: Annotated[
@@ -58,7 +60,7 @@ def main(
         sys.exit(f"got {', '.join(unknown)}; allowed: {', '.join(sorted(names))}")
     done = _done(out)
     out.parent.mkdir(parents=True, exist_ok=True)
-    console, waiting = Console(), Console(stderr=True)
+    console, waiting = Console(width=None if sys.stdout.isatty() else _WIDTH), Console(stderr=True)
     for name, run in jobs.items():
         if name in done or (strategy and name.rpartition("|")[2] not in strategy):
             continue

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -11,21 +12,17 @@ PROBES = ("objective", "constraint", "id", "changed", "refusal", "open")
 
 
 def show(played: Sequence[Played], console: Console) -> None:
-    """One table for each run: a row for each strategy and peer."""
+    """Three tables for each run, a row for each strategy and peer: one alone is wider than a terminal."""
     for run in dict.fromkeys(one.run for one in played):
         rows = [one for one in played if one.run == run]
+        console.print(_cost(run, rows))
         console.print(_kept(run, rows))
         console.print(_categories(run, [one for one in rows if one.asked and one.asked[0].by_category]))
 
 
-def _kept(run: str, rows: Sequence[Played]) -> Table:
-    table = Table(title=f"{run}: what requests hold, and what the run cost", title_justify="left")
-    for name in ("strategy", "finished", "decisions", "read again", "tokens", "a decision", "most", "over", "growth"):
-        table.add_column(name, justify="left" if name in ("strategy", "finished") else "right")
-    table.add_column("prefix", justify="right")
-    table.add_column("stable", justify="right")
-    for name in ("probes", *PROBES):
-        table.add_column(name, justify="right")
+def _cost(run: str, rows: Sequence[Played]) -> Table:
+    names = ("finished", "decisions", "read again", "tokens", "a decision", "most", "over", "growth")
+    table = _table(f"{run}: what the run cost", names)
     for one in rows:
         table.add_row(
             one.strategy,
@@ -37,24 +34,36 @@ def _kept(run: str, rows: Sequence[Played]) -> Table:
             f"{one.most_tokens:,}",
             str(one.over),
             f"{one.growth:.2f}",
-            f"{one.prefix_share:.0%}",
-            f"{one.stable_share:.1%}",
-            *(_percent(one.kept(name)) for name in (None, *PROBES)),
         )
+    return table
+
+
+def _kept(run: str, rows: Sequence[Played]) -> Table:
+    table = _table(f"{run}: what requests hold", ("prefix", "stable", "probes", *PROBES))
+    for one in rows:
+        probes = (_percent(one.kept(name)) for name in (None, *PROBES))
+        table.add_row(one.strategy, f"{one.prefix_share:.0%}", _percent(one.stable_share), *probes)
     return table
 
 
 def _categories(run: str, rows: Sequence[Played]) -> Table:
     names = sorted({name for one in rows for name in one.category_tokens()})
-    table = Table(title=f"{run}: mean tokens of a request by category", title_justify="left")
-    table.add_column("strategy")
-    for name in names:
-        table.add_column(name, justify="right")
+    table = _table(f"{run}: mean tokens of a request by category", names)
     for one in rows:
         tokens = one.category_tokens()
         table.add_row(one.strategy, *(f"{tokens.get(name, 0):,.0f}" for name in names))
     return table
 
 
+def _table(title: str, columns: Sequence[str]) -> Table:
+    table = Table(
+        title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False
+    )
+    table.add_column("strategy", min_width=9)
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=" " not in name)
+    return table
+
+
 def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.1%}"
+    return "-" if share is None else f"{share:.0%}" if share in (0, 1) else f"{share:.1%}"
