@@ -45,8 +45,9 @@ class Answered(Value):
     told: str
 
 
-# What says nothing of a profile, and of each further question the same.
-_NOBODY_ANSWERS = ("unreachable", "unauthorised", "rate_limited")
+# What says nothing of a profile, and of each further question the same. A single one may take too long: only where the
+# first is not answered there is nobody.
+_NOBODY_ANSWERS = ("unauthorised", "rate_limited")
 
 
 class _NobodyAnswers(Exception):
@@ -78,6 +79,8 @@ def _examined(opened: Opened, window_tokens: int, modes: tuple[Mode, ...] | None
     cautious = PROFILES["compatible"]
     reply = _ask(opened(cautious), _request(_SENTENCE, tools=False))
     if isinstance(reply, ModelError):
+        if reply.outcome.name == "unreachable":
+            raise _NobodyAnswers(reply)
         yield Check(name="chat", ok=False, found=reply.outcome.name, fix=reply.outcome.detail)
     else:
         yield Check(name="chat", ok=True, found=f"{reply.model} answers")

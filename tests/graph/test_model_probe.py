@@ -82,6 +82,16 @@ def test_a_limit_of_the_rate_amid_the_questions_is_no_fault_of_a_profile(before:
     assert next_step([*checks, last], ELSEWHERE) == "not every profile was tried: see above, then ask again"
 
 
+def test_a_question_that_takes_too_long_is_no_end_of_the_others() -> None:
+    def hangs_up(given: dict[str, Any]) -> Answer:
+        return Answer({}, hangs_up=True) if len(str(given)) > WINDOW else serves(100_000)(given)
+
+    checks = examined(hangs_up)
+    (window,) = [check for check in checks if check.name == "window"]
+    assert (window.ok, "unreachable" in window.found) == (False, True)
+    assert fitting(checks, ELSEWHERE) is not None
+
+
 def test_who_does_not_answer_is_asked_nothing_more() -> None:
     checks = examined(lambda _: refusal(401))
     assert [(check.name, check.ok, check.found) for check in checks] == [("chat", False, "unauthorised")]
