@@ -63,10 +63,16 @@ class Lease:
 
         Raises LeaseLost, StoreUnavailable.
         """
-        if not self.lost and time.monotonic() < self.sure_until:
-            return
-        if self.lost or not self._renew(self):
+        if not self._sure and (self.lost or not self._renew(self)):
             raise LeaseLost(self.thread)
+
+    @property
+    def _sure(self) -> bool:
+        return not self.lost and time.monotonic() < self.sure_until
+
+    async def _arequire(self) -> None:
+        if not self._sure:  # else nobody need be asked, and no thread be waited for
+            await asyncio.to_thread(self.require)
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -83,9 +89,9 @@ class Lease:
     async def awork(self) -> AsyncIterator[None]:
         """The same for an asynchronous node."""
         with self._counted():
-            await asyncio.to_thread(self.require)
+            await self._arequire()
             yield
-            await asyncio.to_thread(self.require)
+            await self._arequire()
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
