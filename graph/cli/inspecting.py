@@ -1,5 +1,6 @@
 """`agent replay`, `explain`, `diff`, `prefix`, `verify`, `show --tree`: proof and explanation, as text or JSON."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from rich.text import Text
@@ -43,6 +44,7 @@ def replay(screen: Screen, thread: str, index: int, *, as_: str, attempt: int | 
 def explain(screen: Screen, thread: str, index: int, *, as_: str, item: str | None) -> None:
     """Print why each item is in or out: with one item named, all its figures."""
     with opened_to_look(screen) as app:
+        from graph.inspection.explain import REQUIRED
         from graph.inspection.explain import explain as explained
 
         found = explained(app, thread, index, as_=as_, item=item)
@@ -54,11 +56,17 @@ def explain(screen: Screen, thread: str, index: int, *, as_: str, item: str | No
     screen.out.print(Hanging(Text(told, style="dim"), indent=0))
     if found.edited:
         screen.out.print(Hanging(Text(EDITED, style="bold red"), indent=0))
+    times = Counter(why.source for why in found.items)
     for why in found.items:
         label = "in  " if why.chosen else "out "
+        name = why.source if times[why.source] == 1 else f"{why.source} ({why.item_id})"
         figures = "" if why.utility is None else f" · utility {why.utility:.3f}, rank {why.rank}"
-        screen.out.print(Hanging(Text.assemble(one_line(why.source), (figures, "dim")), label, indent=0))
-        screen.out.print(Hanging(why.rule, indent=4))
+        brief = item is None and why.rule == REQUIRED
+        if brief:
+            figures = f" · required, {plural(why.tokens or 0, 'token')}"
+        screen.out.print(Hanging(Text.assemble(one_line(name), (figures, "dim")), label, indent=0))
+        if not brief:
+            screen.out.print(Hanging(why.rule, indent=4))
         if item is not None:
             for line in _figures(why.features, found.weights or {}):
                 screen.out.print(Hanging(line, indent=4))
