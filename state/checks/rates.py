@@ -1,6 +1,5 @@
 """The bounds that a call counts against: rates of its contract, with the values of the policy in force (X8)."""
 
-import math
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
@@ -12,7 +11,7 @@ from state.policy import Policy
 from state.ports import Bound
 from state.run import RequestContext, Scope
 
-_MOST = 2**53  # of a whole number that the store's sums hold
+_MOST = 2**53  # of a number that the store's sums hold
 
 
 class RateMissing(RuntimeError):
@@ -43,7 +42,7 @@ def bounds(
                 name=_name(contract.name, rate, _over(rate, scope, request)),
                 policy_key=rate.policy_key,
                 most=most,
-                amount=_amount(rate, contract, arguments),
+                amount=_amount(rate, contract, arguments, most),
                 since=None if rate.window_s is None else now - timedelta(seconds=rate.window_s),
             )
         )
@@ -56,7 +55,7 @@ def _name(tool: str, rate: Rate, over: list[JsonValue]) -> str:
     return canonical_json([rate.per, *counted, rate.window_s, tool, rate.policy_key, *over]).decode()
 
 
-def _amount(rate: Rate, contract: ToolContract, arguments: Mapping[str, JsonValue]) -> float:
+def _amount(rate: Rate, contract: ToolContract, arguments: Mapping[str, JsonValue], most: float) -> float:
     match rate.counts:
         case "calls":
             return 1
@@ -64,10 +63,10 @@ def _amount(rate: Rate, contract: ToolContract, arguments: Mapping[str, JsonValu
             return contract.cost
         case "amount":
             value = contract.with_defaults(arguments).get(rate.parameter or "")
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                return math.inf  # what is no number has no bound below which it stays
+            if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _MOST:
+                return max(2.0 * most, 1.0)  # more than there is: what is no number, NaN too, stays below nothing
             # By its size: a sum that may fall would let what is taken twice be given back once.
-            return math.inf if isinstance(value, int) and abs(value) > _MOST else abs(value)
+            return float(abs(value))
 
 
 def _over(rate: Rate, scope: Scope, request: RequestContext) -> list[JsonValue]:

@@ -125,6 +125,18 @@ def test_amounts_of_one_proposal_add_up_whatever_their_signs(bounded: Bounded, f
     ]
 
 
+@pytest.mark.parametrize("amount", ["120", None, True, [1], 2**60, 10**30])
+def test_what_is_no_number_has_no_part_in_a_sum(bounded: Bounded, amount: Any) -> None:
+    bounded.desk.replace("pay", bounded.desk.tools["pay"].run, rates=IN_ALL)
+    result = bounded.opens(("c1", "pay", {"vendor": "A", "amount": amount})).ask(QUESTION, as_=AGENT.name, thread="T")
+    assert result.status is not Status.NEEDS_APPROVAL
+    assert [one.verdict for decision in result.decisions for one in decision.verdicts if decision.kind == "act"] in (
+        [],  # a number that no store holds is no proposal
+        ["denied"],
+    )
+    assert bounded.desk.effects == []
+
+
 def test_an_edit_is_bounded_by_what_it_makes_of_the_amount(bounded: Bounded) -> None:
     bounded.desk.replace("pay", bounded.desk.tools["pay"].run, rates=IN_ALL)
     app = bounded.opens(("c1", "pay", {"vendor": "A", "amount": 120}), wait=True)
