@@ -1,5 +1,6 @@
 """ChatOpenAI behind the port: OpenAI's own service, or any server that speaks its protocol, by its profile."""
 
+import warnings
 from typing import Any
 
 import httpx2
@@ -23,6 +24,10 @@ _SENT = {
     *("host", "connection", "accept", "accept-encoding", "authorization", "user-agent"),
     *("content-type", "content-length", "transfer-encoding", "x-stainless-raw-response"),
 }
+
+# Where a server's field has another type than the protocol's, pydantic prints its value, whatever stands there, past
+# every mask. That the reply is not as it should be is found, and told, where it is read.
+warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
 
 
 class OpenAIWriting:

@@ -1,5 +1,7 @@
 """Profiles on the wire: one request, in each protocol's words (S1); and replies of the responses API."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -161,6 +163,20 @@ def test_a_call_of_the_responses_api_is_a_call() -> None:
     with serving(response(CALL)) as stub:
         reply = openai_model("small", base_url=stub.url, profile="openai-responses").reply(REQUEST)
     assert [(call.name, call.arguments) for call in reply.calls] == [("look_up", '{"loan": "L-1"}')]
+
+
+@pytest.mark.parametrize("odd", [5, None, ["LEAKED-PHRASE"], {"a": "LEAKED-PHRASE"}])
+def test_a_field_of_another_type_is_printed_nowhere(odd: Any) -> None:
+    """In a process of its own: a test's runner has filters of its own."""
+    probe = (
+        "import sys; from graph.models.openai import openai_model; from state.request import ModelError\n"
+        "from tests.graph.models.test_profiles import REQUEST\n"
+        "try: openai_model('small', base_url=sys.argv[1], profile='openai-responses').reply(REQUEST)\n"
+        "except ModelError as error: print(error.outcome.name)"
+    )
+    with serving(response({**CALL, "arguments": odd})) as stub:
+        done = subprocess.run([sys.executable, "-c", probe, stub.url], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("model_error\n", "")
 
 
 def test_reasoning_tokens_of_chat_completions_are_reported_apart() -> None:
