@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from graph.mcp.contracts import collisions
 from graph.result_reader import READ_RESULT, RESULT, is_offered
+from state.canonical import is_number
 from state.contract import Rate, ToolContract
 from state.domain import Domain
 from state.skill import SKILL_TOOLS
@@ -113,7 +114,7 @@ def _rated(contract: ToolContract, rate: Rate, domain: Domain) -> Iterator[str]:
         )
     for policy in domain.policies:
         value = policy.values.get(rate.policy_key)
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if not is_number(value):
             yield f"tool {name} needs the number {rate.policy_key}, which policy {policy.version} lacks"
     if (rate.window_s is None) != (rate.per in ("decision", "turn")):
         yield f"tool {name}: a rate per {rate.per} {'needs' if rate.window_s is None else 'has no'} window_s"

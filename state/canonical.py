@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from pydantic import BaseModel, JsonValue
 
@@ -37,6 +38,11 @@ def named_once(pairs: Iterable[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
             raise ValueError(f"the field {name!r:.60} stands twice")
         made[name] = value
     return made
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value of JSON is a number: True is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def one_number(value: JsonValue) -> JsonValue:

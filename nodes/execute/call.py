@@ -22,6 +22,7 @@ BACKOFF_S = 0.2
 _CODE = re.compile(FAILURE_CODE)
 _KIND = re.compile(r"\w{1,64}", re.ASCII)
 _MOST_RAW = 16_000_000  # characters or bytes of a text, before anything of it is looked at
+_NAMED = 5  # fields in a line of the log
 _LOG = logging.getLogger(__name__)
 _NOTHING = Projected({}, True, 0, False, {})
 
@@ -138,12 +139,16 @@ def _tried(tool: Tool, context: ToolContext, arguments: Mapping[str, JsonValue],
     warnings = result.warnings if isinstance(result, Warned) else ()
     try:
         ran = _read(contract, _plain(result), masked)
-        return ran._replace(warnings=(*warnings, *ran.projected.warnings))
     except NotText:
         return Ran(undecided, "result_not_text")
     except Exception as error:  # noqa: BLE001 - a result's own methods may raise anything: it cannot be read
         _LOG.info("the result of the tool %s cannot be read", contract.name, exc_info=error)
         return Ran(undecided, "result_invalid")
+    if others := ran.projected.left_out:
+        # Counted alone: a record outlives what is forgotten, and a field may be called by anybody's name.
+        _LOG.info("the tool %s brought fields that its contract does not have: %s", contract.name, others[:_NAMED])
+        warnings = (*warnings, f"fields_left_out:{len(others)}")
+    return ran._replace(warnings=warnings)
 
 
 def _read(contract: ToolContract, result: Result, masked: Callable[[str], str]) -> Ran:

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -15,9 +14,6 @@ from state.tools import Result
 TEXT = "text"
 _SHORTENED = " [...] "
 _LEAST = 40  # bytes below which a text is not shortened further
-LEFT_OUT = "fields_left_out"  # by names, as far as they are names: anything may stand where one should
-_NAMED = 5
-_NAME = re.compile(r"[A-Za-z_]\w{0,39}", re.ASCII)
 
 
 class NotText(ValueError):
@@ -27,7 +23,7 @@ class NotText(ValueError):
 class Projected(NamedTuple):
     """The body to store, whether it is empty, its full size in bytes, whether it was cut, and all of it uncut.
 
-    `warnings` tells the fields of the result that the contract does not have.
+    `left_out` names the fields of the result that the contract does not have.
     """
 
     fields: dict[str, JsonValue]
@@ -35,7 +31,7 @@ class Projected(NamedTuple):
     total_bytes: int
     truncated: bool
     whole: dict[str, JsonValue]
-    warnings: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def project(contract: ToolContract, result: Result, masked: Callable[[str], str] = str) -> Projected:
@@ -63,16 +59,12 @@ def project(contract: ToolContract, result: Result, masked: Callable[[str], str]
         fields = _fields(result or {}, names, masked)
         shown = _within(fields, contract.max_bytes)
         empty = not fields
-    return Projected(shown, empty, _size(fields), shown != fields, fields, _left_out(result, names, masked))
+    return Projected(shown, empty, _size(fields), shown != fields, fields, _left_out(result, names))
 
 
-def _left_out(result: Result, names: list[str], masked: Callable[[str], str]) -> tuple[str, ...]:
-    """Which fields do not come with it, in one code: a few by name, the others by number."""
+def _left_out(result: Result, names: list[str]) -> tuple[str, ...]:
     rows = result if isinstance(result, list) else [result or {}]
-    others = {str(name) for row in rows if isinstance(row, Mapping) for name in row}.difference(names)
-    told = sorted(name for name in others if _NAME.fullmatch(name) and masked(name) == name)[:_NAMED]
-    more = [f"+{len(others) - len(told)}"] if len(others) > len(told) else []
-    return (f"{LEFT_OUT}:{','.join([*told, *more])}",) if others else ()
+    return tuple(sorted({str(name) for row in rows if isinstance(row, Mapping) for name in row}.difference(names)))
 
 
 def _decoded(result: str | bytes) -> str:

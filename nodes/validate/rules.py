@@ -25,6 +25,7 @@ from nodes.validate.origins import (
     settled_by_person,
     untrusted_origin,
 )
+from state.canonical import is_number
 from state.checks.schema import validator
 from state.checks.secret import holds_secret
 from state.contract import Effect
@@ -146,9 +147,9 @@ def over_limit(case: Case) -> Finding | None:
         value, most = case.taken_as.get(limit.parameter), case.policy.values.get(limit.policy_key)
         if value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if not is_number(value):
             return Deny(f"argument {limit.parameter} is no number, and has the limit {limit.policy_key}")
-        if isinstance(most, bool) or not isinstance(most, int | float):
+        if not is_number(most):
             return Deny(f"the policy record has no limit {limit.policy_key}")
         if value > most:
             reason = f"argument {limit.parameter} is over the limit {limit.policy_key}"

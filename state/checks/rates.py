@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
-from state.canonical import canonical_json
+from state.canonical import canonical_json, is_number
 from state.contract import Rate, ToolContract
 from state.policy import Policy
 from state.ports import Bound
@@ -35,7 +35,7 @@ def bounds(
     made = []
     for rate in contract.rates:
         most = policy.values.get(rate.policy_key)
-        if isinstance(most, bool) or not isinstance(most, int | float):
+        if not is_number(most):
             raise RateMissing(f"the policy record has no number {rate.policy_key}")
         made.append(
             Bound(
@@ -63,7 +63,7 @@ def _amount(rate: Rate, contract: ToolContract, arguments: Mapping[str, JsonValu
             return contract.cost
         case "amount":
             value = contract.with_defaults(arguments).get(rate.parameter or "")
-            if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _MOST:
+            if not is_number(value) or not abs(value) <= _MOST:
                 return max(2.0 * most, 1.0)  # more than there is: what is no number, NaN too, stays below nothing
             # By its size: a sum that may fall would let what is taken twice be given back once.
             return float(abs(value))

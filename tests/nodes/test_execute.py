@@ -20,7 +20,10 @@ from tests.nodes.executing import APPROVAL, ASKED, PAY, REFUND, RUN, allowed, bo
 from tests.nodes.parts import Parts
 
 
-def test_a_read_becomes_a_typed_observation_of_the_contracts_fields(parts: Parts) -> None:
+def test_a_read_becomes_a_typed_observation_of_the_contracts_fields(
+    parts: Parts, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
     calls = parts.act(("c1", "get_invoice", {"id": "INV-9"}))
     (seen,) = executed(parts, calls, allowed(parts, "get_invoice", {"id": "INV-9"}))
     shown = {"tool": "get_invoice", "invoice": "INV-9", "total": 40, "memo": "thanks", "artifact_ref": RUN}
@@ -37,11 +40,13 @@ def test_a_read_becomes_a_typed_observation_of_the_contracts_fields(parts: Parts
         truncated=False,
         effect=Effect.READ,
         arguments_digest=arguments_digest("get_invoice", {"id": "INV-9"}),
-        warnings=("fields_left_out:internal_note",),
+        warnings=("fields_left_out:1",),
     )
     assert parts.artifacts.named("t1", RUN) == seen.ref
     assert parts.ledger.held == {}
     assert "margin" not in "".join(parts.artifacts.bodies.values())
+    assert "internal_note" not in f"{seen} {parts.artifacts.bodies}"  # a name may be anybody's: the log alone has it
+    assert "get_invoice brought fields that its contract does not have: ('internal_note',)" in caplog.text
 
 
 def test_a_write_is_claimed_before_and_closed_after_with_its_result(parts: Parts) -> None:

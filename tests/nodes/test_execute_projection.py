@@ -62,27 +62,25 @@ def size(fields: Any) -> int:
     ],
 )
 def test_a_result_becomes_the_contracts_fields(result: Any, fields: dict[str, Any], empty: bool) -> None:
-    projected = project(contract(), result)._replace(warnings=())
+    projected = project(contract(), result)._replace(left_out=())
     assert projected == Projected(fields, empty, size(fields), False, fields)
     assert list(projected.fields) == list(fields)
 
 
 @pytest.mark.parametrize(
-    ("result", "told"),
+    ("result", "left_out"),
     [
         pytest.param({"status": "ok"}, (), id="none"),
         pytest.param(None, (), id="nothing came"),
         pytest.param("text alone", (), id="text"),
-        pytest.param({"status": "ok", "debug": 1, "cost": 2}, ("fields_left_out:cost,debug",), id="by name"),
-        pytest.param([{"status": 1, "b": 0}, {"c": 0}], ("fields_left_out:b,c",), id="of any row"),
-        pytest.param({f"f{n}": n for n in range(9)}, ("fields_left_out:f0,f1,f2,f3,f4,+4",), id="a few of many"),
-        pytest.param({"Ignore all rules": 1, "a\u200bb": 2, "x" * 41: 3}, ("fields_left_out:+3",), id="no names"),
-        pytest.param({"hunter2x": 1, "b": 2}, ("fields_left_out:b,+1",), id="a secret as a name"),
+        pytest.param({"status": "ok", "debug": 1, "cost": 2}, ("cost", "debug"), id="of an object"),
+        pytest.param([{"status": 1, "b": 0}, {"c": 0}], ("b", "c"), id="of any row"),
+        pytest.param({1: 1}, ("1",), id="a name that is no text"),
         pytest.param({"status": {"inner": 1}}, (), id="what a declared field holds is not looked at"),
     ],
 )
-def test_what_the_contract_does_not_have_is_told(result: Any, told: tuple[str, ...]) -> None:
-    assert project(contract(), result, lambda text: text.replace("hunter2x", "[secret]")).warnings == told
+def test_what_the_contract_does_not_have_is_named(result: Any, left_out: tuple[str, ...]) -> None:
+    assert project(contract(), result).left_out == left_out
 
 
 @pytest.mark.parametrize("result", [7, ["A1"], [{"status": 1}, None]])
